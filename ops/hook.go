@@ -1,14 +1,11 @@
 package ops
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
@@ -44,21 +41,21 @@ func (p HookParams) Validate() error {
 
 func (library) ReceiveHook() Definition {
 	return defineWith("receive_hook_op", func(d Deps, p HookParams) func(context.Context, HookRequest) (*HookAnswer, error) {
-		return (&hooks{Deps: d, params: p, told: map[toldOf]bool{}}).run
+		return (&hooks{Deps: d, params: p, told: map[sessionOf]map[string]bool{}}).run
 	})
 }
 
-// maxTold bounds the sessions that are remembered to have been told.
-const maxTold = 1 << 16
+// maxTold bounds the sessions of which is remembered what they were told.
+const maxTold = 1 << 14
 
-type toldOf struct{ workspace, session, tool string }
+type sessionOf struct{ workspace, session string }
 
 // hooks serves the hooks of agents' hosts.
 type hooks struct {
 	Deps
 	params HookParams
 	mu     sync.Mutex
-	told   map[toldOf]bool
+	told   map[sessionOf]map[string]bool // what sessions know
 }
 
 func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
@@ -66,11 +63,11 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := toldOf{workspace: r.Workspace, session: h.Call.Conversation}
+	of := sessionOf{r.Workspace, h.Call.Conversation}
 	switch h.Moment {
 	case ingest.Begins:
 		if h.Forgot {
-			o.mark(of, false)
+			o.forget(of)
 		}
 		return o.begin(ctx, h, of)
 	case ingest.BeforeCall:
@@ -78,105 +75,32 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	case ingest.AfterCall:
 		return o.after(ctx, &r, h)
 	case ingest.Forgets:
-		o.mark(of, false)
+		o.forget(of)
 	case ingest.Ends:
 	}
 	return &HookAnswer{}, nil
 }
 
-// mark notes whether a session was told, and reports whether it had been.
-func (o *hooks) mark(of toldOf, told bool) (before bool) {
+// tell notes that a session knows something, and reports whether it did not.
+func (o *hooks) tell(of sessionOf, what string) (isNew bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	before = o.told[of]
 	if len(o.told) >= maxTold {
 		clear(o.told)
 	}
-	if o.told[of] = told; !told {
-		delete(o.told, of)
+	if o.told[of] == nil {
+		o.told[of] = map[string]bool{}
 	}
-	return before
+	isNew = !o.told[of][what]
+	o.told[of][what] = true
+	return isNew
 }
 
-// Limits of what a session is told when it begins.
-const (
-	maxBlock     = 800 // characters
-	blockHead    = "From failed calls in this project:"
-	maxToolsRead = 64
-	projectCalls = 100 // the newest calls of a tool that are asked for their project
-)
-
-// begin tells a session of the mistakes that are made most in its project, once.
-func (o *hooks) begin(ctx context.Context, h *ingest.Hook, of toldOf) (*HookAnswer, error) {
-	if o.mark(of, true) {
-		return &HookAnswer{}, nil
-	}
-	block, err := o.block(ctx, of.workspace, of.session, h.Call.Project)
-	if err != nil || block == "" {
-		o.mark(of, false) // there may be more to say at the next prompt
-		return &HookAnswer{}, err
-	}
-	return &HookAnswer{h.Answer(ingest.HookReply{Context: block})}, nil
-}
-
-// block lists the rules of a project's tools, those that most calls broke first, one a line.
-func (o *hooks) block(ctx context.Context, workspace, session, project string) (string, error) {
-	if o.Revisions != nil && o.Revisions.Untold(workspace, session) {
-		return "", nil
-	}
-	tools, err := o.Store.ListTools(ctx, workspace, "", maxToolsRead)
-	if err != nil {
-		return "", err
-	}
-	type line struct {
-		text  string
-		calls int
-		tool  memoryd.ToolRef
-	}
-	var lines []line
-	for i := range tools {
-		rules, err := o.Forecasts.RulesOf(ctx, tools[i].ToolRef)
-		if err != nil {
-			return "", err
-		}
-		if len(rules) == 0 {
-			continue
-		}
-		if used, err := o.usedIn(ctx, tools[i].ToolRef, project); err != nil || !used {
-			if err != nil {
-				return "", err
-			}
-			continue
-		}
-		for k := range rules {
-			lines = append(lines, line{fmt.Sprintf("\n- `%s`: %s.", tools[i].Tool, rules[k].Line), rules[k].Calls, tools[i].ToolRef})
-		}
-	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.calls, a.calls) })
-	block := blockHead
-	for _, l := range lines {
-		if utf8.RuneCountInString(block+l.text) <= maxBlock {
-			block += l.text
-			o.Told.note(l.tool, session, 0, false)
-		}
-	}
-	if block == blockHead {
-		return "", nil
-	}
-	return block, nil
-}
-
-// usedIn reports whether a tool was called in a project. Calls that name no project may
-// have been.
-func (o *hooks) usedIn(ctx context.Context, tool memoryd.ToolRef, project string) (bool, error) {
-	if project == "" {
-		return true, nil
-	}
-	calls, err := o.Store.History(ctx, tool, projectCalls)
-	return len(calls) == 0 || slices.ContainsFunc(calls, func(c memoryd.Call) bool {
-		var m struct{ Project string }
-		return json.Unmarshal(c.Metadata, &m) != nil || m.Project == "" || m.Project == project
-	}), err
+// forget notes that a session knows nothing.
+func (o *hooks) forget(of sessionOf) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.told, of)
 }
 
 // before says which rules a planned call breaks, and does about it what the operator
@@ -186,8 +110,10 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 	if err != nil || len(lines) == 0 {
 		return &HookAnswer{}, err
 	}
-	reply := ingest.HookReply{Context: strings.Join(lines, "\n")}
-	why, did := "memoryd: "+strings.Join(lines, " "), ""
+	reply, why, did := ingest.HookReply{Context: o.news(r, h, lines)}, "memoryd:", ""
+	for _, l := range lines {
+		why += " " + l.text
+	}
 	denies := slices.ContainsFunc(a.Warnings, func(w preflight.Warning) bool { return w.Severity == preflight.Stop })
 	switch {
 	case o.params.AtCall == "repair" && len(a.Suggestion) > 0 && h.Repairs():
@@ -204,8 +130,12 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 	return &HookAnswer{h.Answer(reply)}, nil
 }
 
-// broken are the rules that a call breaks, a line each, and what is known to work instead.
-func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Assessment, []string, error) {
+// line is what is said of a call; a session is told each once, by its key.
+type line struct{ key, text string }
+
+// broken are the rules that a call breaks, a line each with what is known to work instead.
+// What its run's last calls say is said of a call that failed for no reason that is known.
+func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Assessment, []line, error) {
 	call := h.Call.Record()
 	f, err := r.Preflight(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
@@ -215,27 +145,48 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 		return nil, nil, err
 	}
 	a := &f.Assessment
-	a.Warnings = slices.DeleteFunc(a.Warnings, func(w preflight.Warning) bool { return !w.IsTested() && w.Rule != loopRule })
-	var lines []string
+	var lines []line
 	for _, w := range a.Warnings {
-		lines = append(lines, "`"+call.Tool+"`: "+w.Text)
+		switch {
+		case w.Line != "":
+			lines = append(lines, line{w.Line, "`" + call.Tool + "`: " + w.Line + "."})
+		case w.Rule == loopRule:
+			lines = append(lines, line{w.Rule + string(call.Input), "`" + call.Tool + "`: " + w.Text})
+		case w.Rule == thrashRule && h.Moment == ingest.AfterCall && len(a.Warnings) == 1:
+			lines = append(lines, line{w.Rule, w.Text})
+		}
 	}
 	if s := a.Suggestion; len(lines) > 0 && len(s) > 0 {
-		lines = append(lines, "Instead: "+string(h.Spoken(s)))
+		lines[len(lines)-1].text += " Instead: " + string(h.Spoken(s))
 	}
 	return a, lines, nil
 }
 
-// after records the call. A host that shows the model nothing before a call is told of a
-// broken rule now.
+// news are the lines that the session was not told at a call yet.
+func (o *hooks) news(r *HookRequest, h *ingest.Hook, lines []line) string {
+	of := sessionOf{r.Workspace, h.Call.Conversation}
+	var fresh []string
+	for _, l := range lines {
+		if o.tell(of, h.Call.Tool+" "+l.key) {
+			fresh = append(fresh, l.text)
+		}
+	}
+	if len(fresh) > 0 {
+		o.Told.note(memoryd.ToolRef{Workspace: r.Workspace, Tool: h.Call.Tool}, h.Call.Conversation, 0, false)
+	}
+	return strings.Join(fresh, "\n")
+}
+
+// after records the call. Of one that failed a model is told what its host did not show it
+// before.
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
 	reply := ingest.HookReply{}
-	if !h.ToldBefore() && h.Call.Outcome != ingest.Succeeded {
+	if h.Reaches() && h.Call.Outcome != ingest.Succeeded {
 		_, lines, err := o.broken(ctx, r, h)
 		if err != nil {
 			return nil, err
 		}
-		reply.Context = strings.Join(lines, "\n")
+		reply.Context = o.news(r, h, lines)
 	}
 	if !h.Elsewhere {
 		calls := o.Intake.Join(r.Workspace, []ingest.Call{h.Call})

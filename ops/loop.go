@@ -12,8 +12,12 @@ import (
 	"memoryd/store"
 )
 
-// loopRule names the warnings of a run that goes round in circles.
-const loopRule = "loop"
+// The warnings of a run that goes round in circles: by the call that is planned, or by its
+// last calls.
+const (
+	loopRule   = "loop"
+	thrashRule = "thrash"
+)
 
 // Limits of a loop.
 const (
@@ -45,7 +49,7 @@ func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Ass
 	}
 	switch {
 	case n >= equalFailures:
-		w.Text = fmt.Sprintf("You have sent this %d times, with the same answer.", n+1)
+		w.Text = fmt.Sprintf("You have sent this %d times.", n+1)
 		if n >= stopsAfter {
 			w.Severity = preflight.Stop
 		}
@@ -55,6 +59,7 @@ func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Ass
 		}
 		w.Text += worked
 	case failed >= most && failedCall(&calls[0]):
+		w.Rule = thrashRule
 		w.Text = fmt.Sprintf("%d of the last %d calls of this run failed. Look at what is there before you go on.", failed, ofLast)
 	default:
 		return nil

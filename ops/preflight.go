@@ -16,7 +16,8 @@ type PreflightRequest struct {
 	Input json.RawMessage
 	// By is the run, session and agent of the call, as far as known.
 	By preflight.Caller
-	// Host reports that the caller names the server of each tool that has one.
+	// Host reports that a hook asks, which names the server of each tool that has one and notes
+	// itself what it tells.
 	Host bool
 }
 
@@ -50,7 +51,9 @@ func (library) PreflightToolCall() Definition {
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
 	run := cmp.Or(r.By.Run, r.By.Session)
 	untold := d.Revisions != nil && d.Revisions.Untold(r.Workspace, run)
-	d.Told.note(r.ToolRef, run, 0, untold)
+	if !r.Host || untold {
+		d.Told.note(r.ToolRef, run, 0, untold)
+	}
 	if untold {
 		return &Forecast{Tool: r.Tool}, nil
 	}

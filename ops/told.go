@@ -10,6 +10,8 @@ import (
 // maxToldRuns bounds the runs and tools of which Told remembers.
 const maxToldRuns = 1 << 16
 
+type toldOf struct{ workspace, session, tool string }
+
 // Told remembers which runs asked about which tools, and marks their later calls: told says whether
 // they got an answer, guideline_version which one. A nil Told remembers nothing.
 type Told struct {

@@ -92,7 +92,9 @@ func severityOf(rate float64) Severity {
 type Warning struct {
 	// Text is written by this package; of what a tool said it holds at most twelve
 	// words, masked, in quotation marks.
-	Text     string
+	Text string
+	// Line is what to do, without its counts; "" of what no tested rule says.
+	Line     string
 	Severity Severity
 	// Rule names what the warning goes by.
 	Rule string

@@ -92,7 +92,7 @@ func (m *Model) broken(v *view) []Warning {
 	var out []Warning
 	for _, t := range v.breaks {
 		out = append(out, Warning{
-			Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys,
+			Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
 			Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
 		})
 	}

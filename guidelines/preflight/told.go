@@ -2,19 +2,18 @@ package preflight
 
 import (
 	"context"
+	"slices"
 
 	"memoryd"
+	tested "memoryd/guidelines/rules"
 )
 
-// RulesOf gives the rules that the calls of a tool bear out; a tool that is not known has
-// none.
+// RulesOf gives the rules on what goes wrong that the calls of a tool bear out; a tool that
+// is not known has none.
 func (c *Cache) RulesOf(ctx context.Context, ref memoryd.ToolRef) ([]Tested, error) {
 	m, _, err := c.model(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return m.options.Tested, nil
+	return slices.DeleteFunc(slices.Clone(m.options.Tested), func(t Tested) bool { return t.Effect != tested.Wrong }), nil
 }
-
-// IsTested reports whether a warning goes by a rule that calls bear out.
-func (w *Warning) IsTested() bool { return w.Rule == testedRule }

@@ -78,7 +78,7 @@ func toldFirst(t *testing.T, requests []string, line, call string) {
 		if strings.Contains(r, call) {
 			t.Errorf("the line stands in no request before the call: %.3000s", r)
 		}
-		if n := strings.Count(r, "From failed calls"); n != 1 {
+		if n := strings.Count(r, line); n != 1 {
 			t.Errorf("it is told %d times: %s", n, r)
 		}
 		return
