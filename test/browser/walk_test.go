@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/chromedp/chromedp"
@@ -23,9 +24,10 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.post("/summary_tool_memory", map[string]any{"tool_names": []string{tool, "update_reservation_flights"}})
 	b.try(chromedp.EmulateViewport(1440, 900))
 
+	b.shop()
+	b.shoot("overview", 1440)
 	b.visit("")
 	b.wait(`document.querySelectorAll("#most ~ *, section table tbody tr").length > 5`)
-	b.shoot("overview", 1440)
 	for _, view := range []string{"", "tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
 		b.survey(view)
 	}
@@ -170,6 +172,44 @@ func (b *tab) watch() {
 	b.click("#live-pause")
 	b.post("/add_tool_call_result", map[string]any{"tool_name": "live", "tool_call_results": []map[string]any{{"input": "one more", "output": "ok"}}})
 	b.wait(`document.getElementById("live-state").textContent.includes("Paused; 401")`)
+}
+
+// shop records made-up calls of a shop's agents, which make three mistakes, and opens the
+// overview of their workspace: it shows the advice about each.
+func (b *tab) shop() {
+	b.Helper()
+	first := time.Now().Add(-12 * 24 * time.Hour)
+	var calls []map[string]any
+	for run := range 40 {
+		add := func(tool string, input map[string]any, output string) {
+			at := first.Add(time.Duration(run)*7*time.Hour + time.Duration(len(calls))*time.Second)
+			calls = append(calls, map[string]any{
+				"tool_name": tool, "input": input, "output": output, "time_cost": 0.5 + float64(run%7)/10,
+				"create_time": at.Format(time.RFC3339), "metadata": map[string]any{"trajectory_id": fmt.Sprintf("run-%d", run)},
+			})
+		}
+		fails := func(often int) bool { return run*7%10 < often-run/8 } // less often as time passes
+		flight, day := fmt.Sprintf("HAT%03d", 100+run*3), time.Date(2026, 12, 1+run%28, 0, 0, 0, 0, time.UTC)
+		if fails(8) {
+			add("book_flight", map[string]any{"flight": flight, "date": day.Format("2 Jan")}, "Error: date must be in format YYYY-MM-DD")
+		}
+		add("book_flight", map[string]any{"flight": flight, "date": day.Format(time.DateOnly)}, "Booked "+flight+" on "+day.Format(time.DateOnly))
+		if fails(6) {
+			add("list_orders", map[string]any{"customer": 1000 + run, "limit": 100}, "Error: limit must be at most 50")
+		}
+		add("list_orders", map[string]any{"customer": 1000 + run, "limit": 20 + run%31}, fmt.Sprintf(`{"orders":[{"id":%d,"status":"delivered"}]}`, 5000+run))
+		if fails(5) {
+			add("send_email", map[string]any{"address": fmt.Sprintf("ann%d@example.com", run), "text": "Thank you."}, "Error: missing parameter 'to'")
+		}
+		add("send_email", map[string]any{"to": fmt.Sprintf("ann%d@example.com", run), "text": "Thank you."}, "Sent.")
+	}
+	b.post("/add_tool_call_result", map[string]any{"workspace_id": "shop", "tool_call_results": calls, "include_history": false})
+	b.post("/summary_tool_memory", map[string]any{"workspace_id": "shop", "tool_names": "book_flight,list_orders,send_email"})
+	b.visit("", "w", "shop")
+	b.wait(`document.querySelectorAll(".worst .do").length === 3`)
+	if texts := evaluate[string](b, `[...document.querySelectorAll(".worst .do")].map(d => d.textContent).join("\n")`); strings.Count(texts, "Agents read:") != 3 {
+		b.Errorf("agents get no advice about one of the mistakes:\n%s", texts)
+	}
 }
 
 // shoot takes a picture for docs/dashboard.md, where the flag asks for it.
