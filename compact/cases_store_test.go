@@ -232,7 +232,7 @@ func TestCase58SecretsAreNotCopiedWhenRedactionIsOn(t *testing.T) {
 			in := join(user("go"), calls("a"), result("a", leak+long("x", 300)), calls("b"), result("b", leak+long("y", 300)), steps("c", 4, 40), user("next"))
 			res := run(t, c, compact.Request{Messages: in, Force: true, TargetTokens: target})
 			if !res.Compacted || !strings.Contains(textOf(t, res.Messages), "QX7781") {
-				t.Errorf("%s at %d", res.Reason, target)
+				t.Errorf("%s at %d\n%s", res.Reason, target, textOf(t, res.Messages))
 			}
 			for _, s := range secrets {
 				if strings.Contains(res.Summary, s) {

@@ -1,12 +1,10 @@
 package compact
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"memoryd/compact/chat"
-	"memoryd/compact/records"
 )
 
 func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
@@ -24,16 +22,10 @@ const (
 	newestUnits = 2
 	// editShare of the size is the least target that editing alone may reach.
 	editShare = 0.6
-	// oneShare of the room is the most that the last text or the last exchange
-	// takes when both together are more than half of the target.
-	oneShare = 0.35
-	// answeredShare is the most that the text takes which the request answers, or the next
-	// message: without it nobody knows what was agreed to. firstShare is the most that an
-	// exchange takes then which nobody has answered yet.
+	// oneShare of the room is the most that the last text takes; answeredShare where the
+	// request answers it, or the next message: without it nobody knows what was agreed to.
+	oneShare      = 0.35
 	answeredShare = 0.7
-	firstShare    = 0.45
-	// recordShare is the most that an exchange takes which was answered and gives records.
-	recordShare = 0.2
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -142,9 +134,9 @@ func (s DefaultSettings) excerpt(c *conversation, p *plan, left int) int {
 }
 
 // split decides which units stay verbatim and which go. room is what the fixed
-// messages leave of the target. What an agent needs to go on comes first: what
-// the request answers, the last text, the last exchange; then the newest units, to
-// the tail's share; the rest of the room is the summary's.
+// messages leave of the target. What an agent needs to go on comes first: the last
+// text, and an exchange that nobody has answered; then the newest units, to the tail's
+// share; the rest of the room is the summary's.
 func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) {
 	stays := map[int]bool{}
 	left := room - leastRoom
@@ -157,39 +149,12 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 			left -= n
 		}
 	}
-	said, asked, exchange := c.tail()
-	pair := 0
-	if said >= 0 {
-		pair += c.unitTokens(said)
+	said, answered := c.lastSaid()
+	if answered {
+		keep(said, int(answeredShare*float64(room)))
 	}
-	if exchange >= 0 && exchange != said {
-		pair += c.unitTokens(exchange)
-	}
-	most, first := left, left
-	if pair > (p.target-c.systemTokens())*11/20 { // what the next step answers before the other
-		most, first = int(oneShare*float64(room)), int(firstShare*float64(room))
-	}
-	acted := exchange >= 0 && c.units[exchange].First() > c.request                                      // the request was worked on since
-	if asked >= 0 && asked == said && !acted || said >= 0 && c.units[said].Last() == len(c.messages)-1 { // the request answers it, or what comes next does
-		keep(said, max(first, int(answeredShare*float64(room))))
-	}
-	keep(c.unanswered(), max(first, min(left, room/2)))
-	keep(said, most)
-	if said >= 0 && !stays[said] && c.units[said].Calls && said != exchange && c.cost[c.units[said].First()]+c.tokensOf([]int{max(exchange, 0)}) <= (p.target-c.systemTokens())/2 {
-		if n, ok := s.shortened(c, p, said, min(left, most)); ok {
-			stays[said] = true
-			left -= n
-		}
-	}
-	if exchange >= 0 && c.structured(exchange) { // its records say the same in less room
-		most = min(most, int(recordShare*float64(room)))
-	}
-	keep(exchange, most)
-	if acted {
-		keep(asked, left/10)
-	} else {
-		keep(asked, left/4)
-	}
+	keep(c.unanswered(), room/2)
+	keep(said, int(oneShare*float64(room)))
 	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
 	for _, u := range slices.Backward(units) {
 		if stays[u] {
@@ -226,39 +191,6 @@ func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool
 	}
 	share := gone * max(0, p.target-system) / max(1, c.total-system)
 	return leastRoom + max(min(gone/2, beyondLine), min(max(share, gone/4), beyondRoom)), false
-}
-
-// structured reports a unit whose outputs give records.
-func (c *conversation) structured(u int) bool { return c.outputs(u, records.Structured) }
-
-// outputs reports whether something holds of all outputs of a unit.
-func (c *conversation) outputs(u int, holds func(text string) bool) bool {
-	for _, i := range c.units[u].Index {
-		for _, r := range c.messages[i].Results {
-			if !holds(r.Text) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// shortened keeps the text of a unit that has no room by previews of the outputs that
-// its calls gave. n is what it then takes.
-func (s DefaultSettings) shortened(c *conversation, p *plan, u, most int) (n int, ok bool) {
-	edits, ok := newEditor(c).offload(u, s.PreviewTokens/4)
-	for _, i := range c.units[u].Index {
-		if m, edited := edits[i]; edited {
-			n += c.messageTokens(&m)
-		} else {
-			n += c.cost[i]
-		}
-	}
-	if !ok || n > most {
-		return 0, false
-	}
-	maps.Copy(p.edits, edits)
-	return n, true
 }
 
 // inTurn keeps the assistant from speaking twice in a row where somebody spoke in
@@ -304,37 +236,21 @@ func (c *conversation) task() int {
 	return -1
 }
 
-// tail lists the units that an agent needs to go on, before any record is kept:
-// the last text of the assistant, what it said right before the current request,
-// and the last complete exchange with a tool.
-func (c *conversation) tail() (said, asked, exchange int) {
-	said, asked, exchange = -1, -1, -1
-	for u := len(c.units) - 1; u >= 0; u-- {
-		unit := &c.units[u]
-		if c.status[u] != free {
-			continue
-		}
-		switch m := &c.messages[unit.First()]; {
-		case unit.Calls:
-			if exchange < 0 && !unit.Pending {
-				exchange = u
+// lastSaid is the unit of the last text of the assistant, -1 for none; answered says that
+// the request answers it, or the next message will.
+func (c *conversation) lastSaid() (said int, answered bool) {
+	for u := range slices.Backward(c.units) {
+		if m := &c.messages[c.units[u].First()]; c.status[u] == free && m.Kind == chat.Assistant && strings.TrimSpace(m.Text()) != "" {
+			switch last := c.units[u].Last(); {
+			case last == c.request-1 && c.request == len(c.messages)-1, last == len(c.messages)-1:
+				return u, true
+			case last > c.request:
+				return u, false
 			}
-			if strings.TrimSpace(m.Text()) != "" && said < 0 {
-				said = u
-			}
-		case m.Kind == chat.Assistant && strings.TrimSpace(m.Text()) != "":
-			if said < 0 {
-				said = u
-			}
-			if asked < 0 && unit.Last() < c.request {
-				asked = u
-			}
+			break
 		}
 	}
-	if asked >= 0 && (c.units[asked].Last() != c.request-1 || said >= 0 && c.units[said].First() > c.request && !c.units[said].Calls) {
-		asked = -1 // the request answers something else, or was answered itself
-	}
-	return said, asked, exchange
+	return -1, false
 }
 
 // unanswered is the unit of the newest exchange with a tool when the conversation

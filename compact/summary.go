@@ -182,17 +182,10 @@ func (s *summary) text(room int) string {
 // missing is how many tokens more would hold all that was said and done: 0 where all has
 // room, and where the summary is not small.
 func (s *summary) missing() int {
-	if s.left == 0 || s.room > smallRoom {
+	if s.room > smallRoom {
 		return 0
 	}
-	room := s.room + s.left
-	for range 6 {
-		if s.records.Select(room).Left == 0 {
-			break
-		}
-		room += room / 2
-	}
-	return room - s.room
+	return s.left
 }
 
 // smallRoom is the room of a summary in tokens below which the answer says what would hold

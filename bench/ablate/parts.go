@@ -60,7 +60,7 @@ func compaction() area {
 		rooms: []room{
 			{
 				dir: "compact", hubs: []string{"DefaultSettings.plan", "DefaultSettings.split", "newSummary", "textsOf", "summary.compose", "assemble", "assembler.summary"},
-				numbers: []string{"oneShare", "answeredShare", "firstShare", "recordShare"},
+				numbers: []string{"oneShare", "answeredShare"},
 			},
 			{
 				dir: "compact/records", hubs: []string{
@@ -69,8 +69,8 @@ func compaction() area {
 					"unwrapped", "structured",
 				},
 				numbers: []string{
-					"freshWorth", "lastShare", "freshShare", "userShare", "userWorth", "callWorth", "saidWorth", "focusWorth", "planShare", "carriedShare",
-					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "leadShare",
+					"freshWorth", "lastShare", "freshShare", "userShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
+					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "manyAlike",
 				},
 			},
 		},

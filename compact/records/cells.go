@@ -39,6 +39,8 @@ func (w *walker) nested(name string, n *node) cell {
 	w.write(bare, name, n, false)
 	c.text, c.bare, c.values, c.shape = full.String(), "["+bare.String()+"]", full.values, c.label+full.shape
 	if n.kind == '[' && all(n, (*node).scalar) {
+		text := strings.Trim(c.bare, "[]")
+		c.parts = []*item{{label: c.label, text: text, bare: text, values: c.values}}
 		return c
 	}
 	if n.kind == '{' && all(n, func(kid *node) bool { return kid.kind == '0' || kid.kind == 't' || kid.kind == 'f' || kid.empty() }) {
@@ -54,7 +56,7 @@ func (w *walker) nested(name string, n *node) cell {
 		if n.kind == '{' && objects(n) && !kids[i].holds(n.keys[i]) {
 			bare.WriteString(n.keys[i] + " ")
 			full.WriteString(n.keys[i] + " ")
-			p.values = append(p.values, w.s.values.leaf(n.keys[i], w.t.Place)...)
+			p.values = append(p.values, w.s.values.leaf(name, n.keys[i], w.t.Place)...)
 		}
 		w.write(full, name, &kids[i], true)
 		w.write(bare, name, &kids[i], false)
@@ -108,7 +110,7 @@ func (w *walker) writeMembers(b *nestedText, n *node, keys bool) {
 			sep = "; "
 			if !kid.holds(n.keys[i]) {
 				b.WriteString(n.keys[i] + " ")
-				b.values = append(b.values, w.s.values.leaf(n.keys[i], w.t.Place)...)
+				b.values = append(b.values, w.s.values.leaf("", n.keys[i], w.t.Place)...)
 			}
 			w.write(b, n.keys[i], kid, keys && i == 0)
 			continue
@@ -167,7 +169,7 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	c.text = w.s.redact(name, short(flat))
 	c.bare = c.text
 	if n.kind == '"' || n.kind == '0' {
-		c.values = w.s.values.leaf(c.text, w.t.Place)
+		c.values = w.s.values.leaf(c.label, c.text, w.t.Place)
 	}
 	return c
 }

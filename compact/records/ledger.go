@@ -236,7 +236,7 @@ func (w *walker) tell(r *row, out []cell) {
 	if len(out) > 0 {
 		text += ": " + Shorten(joined(out), listLimit/2)
 	}
-	it := &item{kind: callItem, place: w.t.Place, text: text, act: true, values: append([]int32{}, r.of.values...)}
+	it := &item{kind: callItem, place: w.t.Place, text: text, values: append([]int32{}, r.of.values...)}
 	for _, c := range append(out, w.args...) {
 		it.values = append(it.values, c.values...)
 	}

@@ -113,8 +113,8 @@ func eachLetters(l string, f func(w string)) {
 	}
 }
 
-// readLines makes lines of a text that is no JSON: "key: value" lines that follow each
-// other are one, lines of one kind become one, everything else stays line by line.
+// readLines makes lines of a text that is no JSON: lines of one kind become one,
+// everything else stays line by line.
 func (s *Set) readLines(t *Text, name, body string) {
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
@@ -122,21 +122,11 @@ func (s *Set) readLines(t *Text, name, body string) {
 	}
 	w := &walker{s: s, t: t, args: s.argCells(t)}
 	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(name, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
-	block, open := "", false // open: further members may follow
 	for l := range strings.SplitSeq(body, "\n") {
-		if noise(l) {
-			continue
+		if !noise(l) {
+			r.quote(OneLine(l))
 		}
-		text := OneLine(l)
-		keyed := member(strings.TrimPrefix(text, "- ")) && !r.common(text)
-		if keyed && open && !strings.HasPrefix(text, "- ") && len(block)+len(text) < lineLimit {
-			block += ", " + text
-			continue
-		}
-		r.quote(block)
-		block, open = text, keyed
 	}
-	r.quote(block)
 }
 
 // lineReader reads a text line by line.
@@ -224,14 +214,6 @@ func (s *Set) cover(ids []int32) {
 	for _, k := range ids {
 		s.values.all[k].covered = true
 	}
-}
-
-// member reports "key: value" where the key is one short name.
-func member(l string) bool {
-	i := strings.Index(l, ": ")
-	return i > 0 && i <= 40 && l[0] >= 'A' && !strings.ContainsFunc(l[:i], func(r rune) bool {
-		return r < '-' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < '_'
-	})
 }
 
 // noise reports lines of binary data.

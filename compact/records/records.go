@@ -76,8 +76,8 @@ type Set struct {
 	acts   map[string]bool // tools that changed a record
 	views  []view          // records that nothing showed before
 	owner  string          // the label of those whose records stand side by side, "" where all are one's
-	serves string          // the value behind it that was used last, "" for an unknown one
 	brief  bool            // the conversation ends with a request too short to say what it asks
+	serves string          // the value behind it that was used last, "" for an unknown one
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -102,11 +102,13 @@ type item struct {
 	rare        float64 // how much less often a line like it comes than others of its output
 	boost       float64 // what it is worth more than others of its kind; 0 is 1
 	rows        int     // records below a head, chosen or not
-	act         bool    // a record that a call shows to be another than before
 	carried     bool    // it stood in an earlier selection
 	lead        bool    // it tells what a text of the assistant is about
 	plan        bool    // a list that a call left, as it stands
 	picked      bool    // a model wants it
+	less        *item   // the same in short: only what identifies something
+	names       bool    // it only names its record
+	short       bool    // it is the less of another
 }
 
 type itemKind uint8
@@ -191,7 +193,7 @@ func (s *Set) readFresh(t *Text) {
 		return
 	}
 	for i, it := range s.items[from:] {
-		if it.row != nil || it.kind == quoteItem && i >= len(s.items)-from-3 {
+		if it.row != nil && !it.names && !it.short || it.row == nil && it.kind == quoteItem && i >= len(s.items)-from-3 {
 			it.boost = max(it.boost, 1) * freshWorth
 		}
 	}

@@ -8,7 +8,7 @@ func (c *choice) newest(room int) {
 	share := int(freshShare * float64(room))
 	for _, named := range []bool{true, false} {
 		for _, it := range c.s.items {
-			if !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.kind == quoteItem && c.meant[it] != named || c.taken[it] {
+			if !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.kind == quoteItem && c.meant[it] != named || c.taken[it] || it.names || it.short {
 				continue
 			}
 			if n := c.cost(it); n <= share && c.used+n <= room {

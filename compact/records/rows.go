@@ -282,7 +282,10 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 			own = append(own, *c)
 		}
 	}
-	if len(own) > 0 || r.keyed {
+	if r.keyed {
+		s.add(&item{kind: rowItem, names: true, place: w.t.Place, head: r.head, row: r, text: r.of.text, values: r.of.values})
+	}
+	if len(own) > 0 {
 		u := &item{cells: own}
 		u.write(r)
 		w.unit(r, u)
@@ -343,10 +346,30 @@ func (w *walker) unit(r *row, u *item) {
 	if u.label != "" {
 		u.labelCost = w.s.o.Count(u.label) + 1
 	}
+	w.s.shorten(u)
 	if r.keyed {
 		u.values = append(u.values, r.of.values...)
 	}
 }
+
+// shorten adds a line that holds only what identifies something in another, where that
+// takes half of its room or less.
+func (s *Set) shorten(u *item) {
+	var ids []int32
+	var b strings.Builder
+	for _, k := range u.values {
+		if v := &s.values.all[k]; v.ident && !slices.Contains(ids, k) {
+			ids = append(ids, k)
+			b.WriteString(" " + v.text)
+		}
+	}
+	it := &item{kind: u.kind, place: u.place, head: u.head, row: u.row, label: u.label, labelCost: u.labelCost, text: strings.TrimSpace(b.String()), values: ids, short: true}
+	if len(ids) > 0 && s.o.Count(it.text)+1 <= u.cost*shortShare/100 {
+		u.less = s.add(it)
+	}
+}
+
+const shortShare = 60
 
 // head gives the line over records of one kind: the tool, the arguments that the
 // records do not repeat, and what is equal in all of them.

@@ -110,23 +110,18 @@ func printable(l string) string {
 	}, l), " \t")
 }
 
-// readAssistant makes a line that tells what the assistant said, from its beginning and
-// its end, and further ones of what stands in between.
+// readAssistant makes a line that tells what the assistant said, from its beginning and its
+// end, and lines that only a model picks of what stands in between.
 func (s *Set) readAssistant(t *Text) {
 	lead := s.redact("", condensed(t.Body, leadLimit))
 	if lead == "" {
 		return
 	}
 	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
-	if len(t.Body) <= leadLimit {
-		return
-	}
 	for p := range strings.SplitSeq(t.Body, "\n") {
-		if p = OneLine(p); len(p) < 12 || noise(p) {
-			continue
+		if p = OneLine(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
+			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", Shorten(p, speechLimit))})
 		}
-		p = s.redact("", Shorten(p, speechLimit))
-		s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + p, values: s.values.words(p, t.Place, false)})
 	}
 }
 

@@ -16,8 +16,8 @@ type Selection struct {
 	// Records are the lines from tools: tables and quotes, in the order of the
 	// conversation.
 	Records []string
-	// Tokens is about what they cost, Left what the words of people and the ledger would
-	// cost for which there is no room.
+	// Tokens is about what they cost, Left how much more room would hold all words of people
+	// and the ledger: they are all taken where they fill a third of it or less.
 	Tokens, Left int
 }
 
@@ -46,7 +46,7 @@ func (h *heapOf) Pop() any {
 // weights of those of its values that stand nowhere yet, more where a person wrote it or
 // a call did something. It may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, named: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
 	}
@@ -58,12 +58,16 @@ func (s *Set) Select(room int) Selection {
 	if s.brief {
 		least = lastLeast
 	}
-	c.reserve(max(int(lastShare*float64(room)), least), room, func(it *item) bool { return it == last })
+	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
 	c.newest(room)
-	c.reserve(max(int(meantShare*float64(room)), meantLeast), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
+	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
+	if words := s.words(); words <= room/3 {
+		c.reserve(room, room, (*item).isWords)
+	} else {
+		c.left = 3*words - room
+	}
 	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
-	c.reserve(int(leadShare*float64(room)), room, func(it *item) bool { return it.lead && it.kind == assistantItem && c.tells(it) })
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
@@ -74,20 +78,16 @@ func (s *Set) Select(room int) Selection {
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
-	meantShare = 0.3
-	meantLeast = 100 // tokens, where the share would be less
-	lastShare  = 0.12
+	lastShare  = 0.1
 	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
-	callShare  = 0.08 // the newest lines of the ledger
-	freshShare = 0.35 // an output that nobody has answered yet
+	callShare  = 0.12 // the newest lines of the ledger
+	meantShare = 0.6
+	freshShare = 0.5 // an output that nobody has answered yet
 )
 
-// userShare and leadShare are the parts of the room that the newest words of people, and
-// of the assistant, take before records do. The rest has to be worth its space.
-const (
-	userShare = 0.10
-	leadShare = 0.08
-)
+// userShare is the part of the room that the newest words of people take before records
+// do. The rest has to be worth its space.
+const userShare = 0.10
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
@@ -128,7 +128,9 @@ type choice struct {
 	stands  []bool // values that stand somewhere
 	taken   map[*item]bool
 	shapes  map[string]bool // of the units taken
+	named   map[string]bool // kinds of records of which some are only named
 	used    int
+	left    int          // what the room lacks to hold all words of people and the ledger
 	meant   map[any]bool // rows and items that what stays speaks of
 	scarce  bool         // nested keys are left out
 	bare    bool         // heads as well
@@ -144,13 +146,25 @@ const (
 // What lines are worth more, or less, than records with the same values: those of people,
 // of calls and of the assistant, and what the tail speaks of. A plan takes up to planShare of the room.
 const (
-	userWorth    = 2.5
-	callWorth    = 2
-	saidWorth    = 1.0
+	userWorth    = 3
+	callWorth    = 2.5
 	focusWorth   = 3
 	planShare    = 0.15
 	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
 )
+
+// isWords reports a line of a person, or of the ledger.
+func (it *item) isWords() bool { return it.kind == userItem || it.kind == callItem }
+
+// words is what all words of people and the ledger cost.
+func (s *Set) words() (n int) {
+	for _, it := range s.items {
+		if it.isWords() && !it.stale {
+			n += it.cost
+		}
+	}
+	return n
+}
 
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
@@ -169,7 +183,7 @@ func (c *choice) worth(it *item) float64 {
 	sum, about := 0.0, c.meant[it.subject()]
 	asked := about && it.row != nil && it.row.keyed && slices.ContainsFunc(it.row.of.values, func(k int32) bool { return c.s.values.all[k].focus })
 	for i, k := range it.values {
-		if asked && c.stands[k] {
+		if (asked || c.taken[it.less]) && c.stands[k] {
 			sum += c.weights[k] * .25
 		}
 		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
@@ -177,8 +191,6 @@ func (c *choice) worth(it *item) float64 {
 		}
 	}
 	switch it.kind {
-	case assistantItem:
-		sum *= saidWorth
 	case userItem:
 		sum *= userWorth
 	case quoteItem:
@@ -195,21 +207,28 @@ func (c *choice) worth(it *item) float64 {
 	return sum
 }
 
-// tells reports a line with something that no word is.
-func (c *choice) tells(it *item) bool {
-	return slices.ContainsFunc(it.values, func(k int32) bool { return c.s.values.all[k].ident || c.s.values.all[k].code })
-}
-
 // cost is what a line costs with what must stand around it.
 func (c *choice) cost(it *item) int {
 	n := it.cost
+	if it.names {
+		if !c.named[nameKey(it.row)] {
+			n += it.row.cost
+			if h := c.headOf(it); h != nil && !c.taken[h] {
+				n += h.cost
+			}
+		}
+		return n
+	}
 	if c.unkeyed(it, c.shapes) {
 		n = it.bareCost
+	}
+	if c.taken[it.less] {
+		n -= min(n-1, it.less.cost)
 	}
 	if it.row != nil {
 		first, named := true, false
 		for _, u := range it.row.units {
-			if c.taken[u] {
+			if c.has(u) {
 				first = false
 				named = named || u.label == it.label
 			}
@@ -227,6 +246,20 @@ func (c *choice) cost(it *item) int {
 	return n
 }
 
+// textOf is what was taken of a line.
+func (c *choice) textOf(u *item) string {
+	if !c.taken[u] && u.less != nil {
+		return u.less.text
+	}
+	return u.text
+}
+
+// has reports that a line was taken, in full or in short.
+func (c *choice) has(u *item) bool { return c.taken[u] || c.taken[u.less] }
+
+// nameKey tells the kinds of records apart that are named in one line.
+func nameKey(r *row) string { return r.head.text + "\n" + r.of.label }
+
 // headOf is the line that must stand above another. Where room is very scarce a
 // record that says what it is needs none.
 func (c *choice) headOf(it *item) *item {
@@ -243,6 +276,9 @@ func (c *choice) unkeyed(u *item, shapes map[string]bool) bool {
 }
 
 func (c *choice) ratio(it *item) float64 {
+	if it.names || it.short { // what stands before several is paid once
+		return c.worth(it) / float64(it.cost)
+	}
 	return c.worth(it) / float64(c.cost(it))
 }
 
@@ -268,6 +304,7 @@ func (c *choice) choose(room int) {
 		}
 		heap.Pop(&h)
 		switch {
+		case now <= 0:
 		case c.used+c.cost(top.it) > room:
 			misses++
 		default:
@@ -278,6 +315,9 @@ func (c *choice) choose(room int) {
 
 func (c *choice) take(it *item) {
 	c.used += c.cost(it)
+	if it.names {
+		c.named[nameKey(it.row)] = true
+	}
 	c.shapes[it.shape] = true
 	for _, x := range []*item{it, c.headOf(it)} {
 		if x == nil || c.taken[x] {
@@ -292,15 +332,12 @@ func (c *choice) take(it *item) {
 
 // write puts the lines in the order of the conversation, records under their head.
 func (c *choice) write() Selection {
-	out := Selection{Tokens: c.used}
+	out := Selection{Tokens: c.used, Left: c.left}
 	var heads []*item
-	under, shapes, written, rows := map[*item][]string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
+	under, lists, shapes, written, rows := map[*item][]*string{}, map[string]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
-		case !c.taken[it] && !it.stale && (it.kind == userItem || it.kind == callItem):
-			out.Left += it.cost
-			continue
 		case !c.taken[it] || written[it.row]:
 			continue
 		case it.kind == userItem || it.kind == assistantItem:
@@ -315,17 +352,23 @@ func (c *choice) write() Selection {
 		if it.row != nil {
 			written[it.row] = true
 			rows[head]++
-			text = c.rowText(it.row, shapes)
+			if text = c.rowText(it.row, shapes); it.names && text == strings.TrimSpace(it.row.of.label+" "+it.text) {
+				if names := lists[nameKey(it.row)]; names != nil {
+					*names += " " + it.text
+					continue
+				}
+				lists[nameKey(it.row)] = &text
+			}
 		}
 		if under[head] == nil {
 			heads = append(heads, head)
-			under[head] = []string{}
+			under[head] = []*string{}
 			if head != it || it.row == nil {
-				under[head] = append(under[head], head.text)
+				under[head] = append(under[head], new(head.text))
 			}
 		}
 		if head != it || it.row != nil {
-			under[head] = append(under[head], text)
+			under[head] = append(under[head], &text)
 		}
 	}
 	if c.s.owner != "" && c.s.serves != "" {
@@ -334,9 +377,11 @@ func (c *choice) write() Selection {
 	for _, head := range heads {
 		lines := under[head]
 		if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
-			lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
+			*lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
 		}
-		out.Records = append(out.Records, lines...)
+		for _, l := range lines {
+			out.Records = append(out.Records, *l)
+		}
 	}
 	return out
 }
@@ -346,23 +391,23 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	var cells []cell
 	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
 	for _, u := range r.units {
-		if !c.taken[u] || u.text == "" {
+		if !c.has(u) || u.text == "" {
 			if u.label != "" && u.text != "" && !u.stale {
 				left[u.label]++
 			}
 			continue
 		}
 		if u.label == "" {
-			x := cell{text: u.text}
-			if c.unkeyed(u, shapes) {
+			x := cell{text: c.textOf(u)}
+			if c.taken[u] && c.unkeyed(u, shapes) {
 				x.text, bare = u.bare, true
 			}
 			cells = append(cells, x)
 			shapes[u.shape] = true
 			continue
 		}
-		text := u.text
-		if c.unkeyed(u, shapes) {
+		text := c.textOf(u)
+		if c.taken[u] && c.unkeyed(u, shapes) {
 			text = u.bare
 		}
 		shapes[u.shape] = true

@@ -11,8 +11,9 @@ import (
 type value struct {
 	text  string
 	ident bool
-	code  bool  // a word that programs write
-	last  int32 // the newest message that it stands in
+	code  bool   // a word that programs write
+	under string // the label that it stood behind
+	last  int32  // the newest message that it stands in
 	passed,
 	covered bool // it stands in what is kept or chosen
 	focus bool // a person, the assistant or a call names it in what is kept
@@ -22,9 +23,10 @@ type value struct {
 type values struct {
 	all   []value
 	index map[string]int32
+	under map[string]int // how many values stood behind a label
 }
 
-func (v *values) init() { v.index = map[string]int32{} }
+func (v *values) init() { v.index, v.under = map[string]int32{}, map[string]int{} }
 
 func (v *values) id(text string, place int) int32 {
 	k, ok := v.index[text]
@@ -58,8 +60,12 @@ func (v *values) words(text string, place int, plainToo bool) []int32 {
 }
 
 // leaf gives the values of one JSON value: itself and the identifiers in it.
-func (v *values) leaf(text string, place int) []int32 {
+func (v *values) leaf(label, text string, place int) []int32 {
 	ids := []int32{v.id(text, place)}
+	if x := &v.all[ids[0]]; x.under == "" && label != "" {
+		x.under = label
+		v.under[label]++
+	}
 	if strings.ContainsAny(text, " ,;") && len(text) < 2000 {
 		eachWord(text, func(w string) {
 			if w != text && identifies(w) {
@@ -190,6 +196,7 @@ const (
 	halfLife    = 0.35
 	passedWorth = 0.6
 	wordWorth   = 0.03
+	manyAlike   = 0.25
 )
 
 // weigh gives each value its weight.
@@ -205,6 +212,9 @@ func (s *Set) weigh() []float64 {
 		kind := wordWorth
 		if x.ident || x.code {
 			kind = 1
+		}
+		if n := s.values.under[x.under]; n > 1 { // of many, any one is needed less often
+			w /= math.Pow(float64(n), manyAlike)
 		}
 		ws[i] = w * kind
 	}
