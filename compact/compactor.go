@@ -12,24 +12,23 @@ import (
 	"memoryd/llm/summarize"
 )
 
-// Deps are what a Compactor works with. Every field may be left out.
+// Deps are the dependencies of a Compactor. Every field is optional.
 type Deps struct {
-	// Models are tried in order; none means that every summary is deterministic.
+	// Models are tried in order; without any, every summary is deterministic.
 	Models []Model
 	// Originals stores what is removed; nil keeps 64 MiB in memory.
 	Originals Originals
-	// Counter picks the counter for a model's name; nil estimates.
+	// Counter returns the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
-	// Mask takes secrets out of a text where Config.Redact asks for it; nil is
-	// textsafe.Mask.
+	// Mask removes secrets from a text if Config.Redact is set; nil uses textsafe.Mask.
 	Mask   func(text string) string
 	Logger *slog.Logger
-	// Clock gives the time; nil is time.Now.
+	// Clock returns the time; nil uses time.Now.
 	Clock func() time.Time
 }
 
-// Compactor compacts conversations. It is safe for concurrent use and starts no
-// goroutine that outlives a call.
+// Compactor compacts conversations. It is safe for concurrent use. No goroutine outlives a
+// call.
 type Compactor struct {
 	cfg     Config
 	models  []Model
@@ -54,7 +53,7 @@ const (
 	resultsKept = 128
 )
 
-// New makes a Compactor. cfg must be valid.
+// New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
 	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
 	if c.clock == nil {
@@ -80,10 +79,10 @@ func New(cfg Config, d Deps) *Compactor {
 	return c
 }
 
-// Compact makes the conversation smaller, or returns it unchanged and says why.
-// An error means that the request is wrong (kind Invalid) or that ctx ended; then
-// nothing was stored or changed. The same request again, at the same time or
-// soon after, is the same run and the same answer.
+// Compact makes the conversation smaller, or returns it unchanged with the reason. An error
+// means that the request is invalid (kind Invalid) or that ctx ended; then nothing was stored
+// or changed. An equal request at the same time, or soon after, shares the run and the
+// answer.
 func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 	if r.Workspace == "" {
 		r.Workspace = memoryd.DefaultWorkspace

@@ -8,61 +8,61 @@ import (
 
 // Config configures a Compactor.
 type Config struct {
-	// Profile is used by requests that name none.
+	// Profile is used by requests without one.
 	Profile  string           `yaml:"profile"`
 	Default  DefaultSettings  `yaml:"default"`
 	DeerFlow DeerFlowSettings `yaml:"deerflow"`
 	Forge    ForgeSettings    `yaml:"forge"`
 	RAAid    RAAidSettings    `yaml:"ra_aid"`
 	Model    ModelSettings    `yaml:"model"`
-	// Exclusions and SummaryStyle are those of each profile that has them.
+	// Exclusions and SummaryStyle apply to each profile that has them.
 	Exclusions   `yaml:",inline"`
 	SummaryStyle `yaml:",inline"`
 
 	// MediaTokens is the flat cost of an image, an audio part or a file.
 	MediaTokens int `yaml:"-"`
-	// MinGainFraction of the tokens before is the least that a compaction must
-	// free; the caller's force overrides it.
+	// MinGainFraction is the minimum share of the tokens that a compaction must free, unless
+	// the caller forces it.
 	MinGainFraction float64 `yaml:"-"`
-	// CoolDownFraction of the size after the last compaction must be added before
-	// the next may run.
+	// CoolDownFraction is the share of the size after the last compaction that must be added
+	// before the next one.
 	CoolDownFraction float64 `yaml:"-"`
-	// SummaryTokens bounds the whole summary message in profiles that aim at no
-	// size.
+	// SummaryTokens limits the summary message in profiles without a target size.
 	SummaryTokens int `yaml:"-"`
-	// Redact keeps secrets (keys, tokens, passwords) out of summaries, previews
-	// and requests to the model. (Who keeps originals sees to those.)
+	// Redact keeps secrets (keys, tokens, passwords) out of summaries, previews and requests
+	// to the model. The store of the originals redacts those itself.
 	Redact bool `yaml:"-"`
-	// RememberFor is how long the answer to a request is kept for its repeats.
+	// RememberFor is how long the answer to a request is kept, in case the request is
+	// repeated.
 	RememberFor time.Duration `yaml:"-"`
-	// KeepOriginals is how long originals are kept after the last compaction that
-	// used them; 0 keeps them for ever. A store of its own heeds it by itself.
+	// KeepOriginals is how long originals are kept after the last compaction that used them;
+	// 0 keeps them permanently. A custom store enforces this itself.
 	KeepOriginals time.Duration `yaml:"keep_originals"`
 }
 
-// ModelSettings bound the use of a model.
+// ModelSettings limit the use of a model.
 type ModelSettings struct {
-	// PromptTokens bounds one request; what does not fit goes into further ones.
+	// PromptTokens limits one request; the rest goes into further requests.
 	PromptTokens int `yaml:"-"`
-	// AnswerTokens bounds one answer.
+	// AnswerTokens limits one answer.
 	AnswerTokens int `yaml:"-"`
-	// Parallel is how many requests of one run may be under way.
+	// Parallel is the number of concurrent requests of one run.
 	Parallel int           `yaml:"-"`
 	Timeout  time.Duration `yaml:"-"`
-	// OnFailure is "extract" (the deterministic summary stands in) or "keep" (the
-	// conversation is returned unchanged).
+	// OnFailure is "extract" (use the deterministic summary) or "keep" (return the
+	// conversation unchanged).
 	OnFailure string `yaml:"on_failure"`
-	// BreakerFailures in a row stop the use of models for BreakerPause.
+	// BreakerFailures failures in a row stop the use of models for BreakerPause.
 	BreakerFailures int           `yaml:"-"`
 	BreakerPause    time.Duration `yaml:"-"`
-	// HourlyTokens caps what one conversation may spend in an hour, prompts and
-	// answers; 0 means no cap.
+	// HourlyTokens limits what one conversation may use in an hour, prompts and answers; 0
+	// means no limit.
 	HourlyTokens int `yaml:"hourly_tokens"`
 }
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change. A request
-// can lay any setting of its profile over it; what is fixed here is what the profiles'
-// own programs start from, and bounds that a small model bears.
+// UnmarshalYAML decodes a section and keeps constants that are not settings. A request can
+// override any setting of its profile. The constants are the defaults of the programs that
+// the profiles are named after, and limits that a small model can handle.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MediaTokens, c.MinGainFraction, c.CoolDownFraction, c.SummaryTokens = 765, 0.1, 0.1, 2000
@@ -79,7 +79,7 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	return err
 }
 
-// Validate checks c; messages name the key.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	for _, check := range []func() error{c.Default.Validate, c.DeerFlow.Validate, c.Forge.Validate, c.RAAid.Validate, c.Model.Validate} {
 		if err := check(); err != nil {
@@ -95,7 +95,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Validate checks m; messages name the key.
+// Validate returns the first invalid setting.
 func (m ModelSettings) Validate() error {
 	switch {
 	case m.OnFailure != "extract" && m.OnFailure != "keep":

@@ -8,9 +8,8 @@ import (
 	"memoryd"
 )
 
-// Memory keeps originals in memory. It is for tests and for a server without a
-// durable store; what it holds is lost with the process. It is safe for
-// concurrent use.
+// Memory keeps originals in memory. Use it for tests, and for a server without a durable
+// store: its content is lost with the process. It is safe for concurrent use.
 type Memory struct {
 	max   int
 	keep  time.Duration // 0 is for ever
@@ -27,17 +26,16 @@ type memoryItem struct {
 	at   time.Time
 }
 
-// NewMemory makes a Memory that refuses to hold more than maxBytes and forgets
-// nothing.
+// NewMemory returns a Memory that holds at most maxBytes and forgets nothing.
 func NewMemory(maxBytes int) *Memory { return NewMemoryFor(maxBytes, 0, time.Now) }
 
-// NewMemoryFor makes a Memory that forgets what was not put for the time keep; 0
-// forgets nothing.
+// NewMemoryFor returns a Memory that forgets an original after the time keep since its last
+// Put; 0 forgets nothing.
 func NewMemoryFor(maxBytes int, keep time.Duration, clock func() time.Time) *Memory {
 	return &Memory{max: maxBytes, keep: keep, clock: clock, items: map[string]map[string]*memoryItem{}}
 }
 
-// Put implements Originals. What is there already is kept for the full time again.
+// Put implements Originals. It restarts the time of what is already there.
 func (m *Memory) Put(_ context.Context, workspace string, items []Original) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

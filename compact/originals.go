@@ -10,26 +10,24 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Original is something that compaction took out of a conversation.
+// Original is content that a compaction removed.
 type Original struct {
-	// ID is "o_" (a message) or "c_" (the record of a compaction) and hexadecimal
-	// digits. It is derived from the content, so that equal content has one id.
+	// ID is "o_" (a message) or "c_" (the record of a compaction) and hexadecimal digits. It
+	// is derived from the content, so equal content has one id.
 	ID string
 	// Data are the exact bytes.
 	Data []byte
-	// Replace says that the content may change: what is stored under the id is
-	// replaced. The note of a conversation's newest compaction is such.
+	// Replace reports that the content may change: what is stored under the id is replaced.
+	// The note about a conversation's newest compaction is an example.
 	Replace bool
 }
 
-// Originals stores what was removed, by workspace. Nothing of one workspace can
-// be had from another.
+// Originals stores removed content by workspace. A workspace cannot read another's originals.
 type Originals interface {
-	// Put stores all of the items or none. An id that is there already is left as
-	// it is unless the item says Replace; its expiry may be renewed.
+	// Put stores all items or none. An existing id stays as it is, unless the item says
+	// Replace; its expiry may be extended.
 	Put(ctx context.Context, workspace string, items []Original) error
-	// Get fails with a memoryd.NotFound error for an id that is unknown or has
-	// expired.
+	// Get fails with a memoryd.NotFound error if the id is unknown or has expired.
 	Get(ctx context.Context, workspace, id string) (Original, error)
 }
 

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Event is one step of a run.
+// Event is a progress event of a run.
 type Event struct {
-	// Type is "start", "progress", "result" or "error"; the last two end a run.
+	// Type is "start", "progress", "result" or "error"; the last two end the run.
 	Type string `json:"type"`
-	// Done counts finished units and only grows; Total is all of them.
+	// Done counts finished units and only grows; Total is the number of all units.
 	Done  int `json:"done"`
 	Total int `json:"total"`
 	// TokensBefore is set at the start, TokensAfter and Reason at the end.
@@ -64,15 +64,15 @@ func (p *progress) send(e Event) {
 	}
 }
 
-// Feed is an unbounded queue of events between a run and a slow reader: Push,
-// which fits Request.Progress, never blocks. Each Feed has one reader.
+// Feed is an unbounded queue of events between a run and a slow reader: Push, which fits
+// Request.Progress, never blocks. A Feed has one reader.
 type Feed struct {
 	mu     sync.Mutex
 	events []Event
 	wake   chan struct{}
 }
 
-// NewFeed makes an empty Feed.
+// NewFeed returns an empty Feed.
 func NewFeed() *Feed { return &Feed{wake: make(chan struct{}, 1)} }
 
 // Push adds an event.

@@ -88,8 +88,7 @@ func loadRecord(ctx context.Context, store Originals, workspace, id string) (*re
 	return &rec, nil
 }
 
-// Undo gives the exact input of a compaction back: the same messages, byte for
-// byte.
+// Undo returns the exact input of a compaction: the same messages, byte for byte.
 func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error) {
 	if workspace == "" {
 		workspace = memoryd.DefaultWorkspace
@@ -112,9 +111,9 @@ func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.
 	return out, nil
 }
 
-// UndoIn takes the newest compaction out of a conversation that went on: the
-// compacted beginning becomes what it was, what was added since stays. It fails
-// with NotFound when no compaction is found at the beginning of messages.
+// UndoIn undoes the newest compaction in a conversation that continued: it restores the
+// compacted beginning and keeps what was added since. It fails with NotFound if messages do
+// not begin with a compaction.
 func (c *Compactor) UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error) {
 	before, err := c.Undo(ctx, workspace, id)
 	if err != nil {
@@ -144,15 +143,15 @@ type Page struct {
 	ID    string `json:"id"`
 	Text  string `json:"text"`
 	Total int    `json:"total_characters"`
-	// Next is the offset of the next page, -1 after the last.
+	// Next is the offset of the next page; -1 after the last.
 	Next int `json:"next"`
 }
 
 // maxPage bounds a page, in characters.
 const maxPage = 100_000
 
-// Read pages through the text of an original, in characters. The text of a
-// message is what a person would read of it; of anything else, its bytes.
+// Read returns a page of the text of an original, in characters. For a message, that is the
+// text that a person would read; for anything else, its bytes.
 func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limit int) (Page, error) {
 	if !ValidID(id) {
 		return Page{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", id)
@@ -189,7 +188,7 @@ type Hit struct {
 	Around  string `json:"around"`
 }
 
-// Search finds a text in the input of a compaction, at most limit places.
+// Search finds a text in the input of a compaction, at limit places at most.
 func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limit int) ([]Hit, error) {
 	if text == "" {
 		return nil, memoryd.Errorf(memoryd.Invalid, "the text to search for is empty")
@@ -218,21 +217,19 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 	return hits, nil
 }
 
-// Wanted is what is looked up of a conversation.
+// Wanted is what to look up in a conversation.
 type Wanted struct {
 	Conversation string
 	// Words are words, identifiers, or the id of an original.
 	Words string
-	// Kind is what is meant: "user" or "assistant" (what they wrote), "call" or
-	// "result"; "" is all.
+	// Kind is "user" or "assistant" (what they wrote), "call" or "result"; "" means all.
 	Kind  string
 	Limit int
 }
 
-// Lookup finds messages among all that the compactions of a conversation removed: those
-// first that hold most of the words, where a word counts the more the fewer messages hold
-// it, then the newest. It fails with NotFound for a conversation of which nothing was
-// removed.
+// Lookup finds messages among all that compactions removed from a conversation. Messages with
+// most of the words come first, then newer ones; a word counts more if fewer messages have
+// it. It fails with NotFound if nothing was removed from the conversation.
 func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]Hit, error) {
 	words := strings.Fields(strings.ToLower(q.Words))
 	switch {

@@ -1,8 +1,8 @@
 package compact
 
-// Report says what was done, what it cost and what it brought.
+// Report describes what was done, its cost and its benefit.
 type Report struct {
-	// ID names the compaction; Undo takes it. "" when nothing was changed.
+	// ID identifies the compaction for Undo; "" if nothing was changed.
 	ID      string `json:"id,omitempty"`
 	Profile string `json:"profile"`
 
@@ -10,42 +10,41 @@ type Report struct {
 	TokensAfter    int `json:"tokens_after"`
 	MessagesBefore int `json:"messages_before"`
 	MessagesAfter  int `json:"messages_after"`
-	// Before and After say where the tokens are.
+	// Before and After show where the tokens are.
 	Before Breakdown `json:"before"`
 	After  Breakdown `json:"after"`
 
-	// Target is the size aimed at; OverTarget is by how much it was missed.
+	// Target is the target size; OverTarget is by how much it was missed.
 	Target     int `json:"target_tokens,omitempty"`
 	OverTarget int `json:"over_target_tokens,omitempty"`
 
-	// ModelCalls counts requests to a model, failed ones too; the token counts
-	// are what the models reported.
+	// ModelCalls counts requests to a model, including failed ones; the token counts are
+	// those of the models.
 	ModelCalls            int `json:"model_calls"`
 	ModelPromptTokens     int `json:"model_prompt_tokens"`
 	ModelCompletionTokens int `json:"model_completion_tokens"`
-	// ModelFailures says, one line each, why the extract stands in for a model.
+	// ModelFailures lists why the extract replaces a model, one line each.
 	ModelFailures []string `json:"model_failures,omitempty"`
 	// ReusedSummaries counts descriptions that came from an earlier run.
 	ReusedSummaries int `json:"reused_summaries,omitempty"`
 
-	// Groups is how many units were summarised, Batches in how many requests'
-	// worth; OldestCallAge is the age of the oldest tool call found.
+	// Groups counts summarised units, and Batches the requests that they fill. OldestCallAge
+	// is the age of the oldest tool call.
 	Groups        int `json:"groups"`
 	Batches       int `json:"batches"`
 	OldestCallAge int `json:"oldest_call_age"`
-	// WallSeconds is the time of the run; ModelSeconds the sum over its model
-	// requests.
+	// WallSeconds is the duration of the run, ModelSeconds the sum of its model requests.
 	WallSeconds  float64 `json:"wall_seconds"`
 	ModelSeconds float64 `json:"model_seconds"`
 
 	Cache Cache `json:"cache"`
-	// ExcludedTools counts the calls that were left alone, by tool.
+	// ExcludedTools counts the calls that were not touched, by tool.
 	ExcludedTools map[string]int `json:"excluded_tools,omitempty"`
-	// Messages has one line for each message of the request.
+	// Messages has one entry per message of the request.
 	Messages []Fate `json:"messages"`
 }
 
-// Breakdown says where the tokens of a conversation are.
+// Breakdown shows where the tokens of a conversation are.
 type Breakdown struct {
 	System    int `json:"system"`
 	Tools     int `json:"tools"`
@@ -55,33 +54,33 @@ type Breakdown struct {
 	Summary   int `json:"summary"`
 }
 
-// Cache says what a provider's prompt cache makes of the change.
+// Cache estimates what the change means for a provider's prompt cache.
 type Cache struct {
 	// SharedMessages and SharedTokens are the unchanged beginning.
 	SharedMessages int `json:"shared_messages"`
 	SharedTokens   int `json:"shared_tokens"`
-	// RewrittenTokens must be read anew once.
+	// RewrittenTokens must be read once without the cache.
 	RewrittenTokens int `json:"rewritten_tokens"`
-	// SharedValue is what the cache saves on the unchanged beginning, in tokens
-	// at full price.
+	// SharedValue is what the cache saves on the unchanged beginning, in full-price tokens.
 	SharedValue float64 `json:"shared_value"`
-	// BreakEvenRequests is after how many further requests the compaction has
-	// paid for the rewritten tokens; 0 means at once.
+	// BreakEvenRequests is the number of further requests after which the compaction has paid
+	// for the rewritten tokens; 0 means at once.
 	BreakEvenRequests int `json:"break_even_requests"`
 }
 
-// Fate is what became of one message of the request.
+// Fate is what happened to one message of the request.
 type Fate struct {
 	Index       int         `json:"index"`
 	Role        string      `json:"role"`
 	Disposition Disposition `json:"disposition"`
-	// Why is a few words: "recent", "system", "current request", "orphan result".
+	// Why gives the reason in a few words: "recent", "system", "current request", "orphan
+	// result".
 	Why string `json:"why"`
 	// Tokens is the size before.
 	Tokens int `json:"tokens"`
-	// Original is the id under which the message can be fetched, when it changed.
+	// Original is the id under which the message can be fetched, if it changed.
 	Original string `json:"original,omitempty"`
-	// Output is the message's place in the result, -1 when it is not there.
+	// Output is the message's place in the result; -1 if it is not there.
 	Output int `json:"output"`
 }
 

@@ -16,39 +16,38 @@ import (
 type DefaultSettings struct {
 	Exclusions   `yaml:"-"`
 	SummaryStyle `yaml:"-"`
-	// TriggerFraction of max_input_tokens starts a compaction; TargetFraction is
-	// what it aims at. 0 < target < trigger <= 1.
+	// TriggerFraction of max_input_tokens starts a compaction; TargetFraction of it is the
+	// target. 0 < target < trigger <= 1.
 	TriggerFraction float64 `yaml:"trigger_fraction" json:"trigger_fraction"`
 	TargetFraction  float64 `yaml:"target_fraction" json:"target_fraction"`
-	// TailShare of the room that system messages, pins and the current request
-	// leave goes to the newest messages, verbatim.
+	// TailShare is the share of the space for the newest messages, verbatim. The space is
+	// what system messages, pins and the current request leave free.
 	TailShare float64 `yaml:"-" json:"tail_share"`
-	// PreviewTokens is the size of the preview that replaces an old tool output;
-	// an output of less than twice that is left alone.
+	// PreviewTokens is the size of the preview that replaces an old tool output. An output
+	// smaller than twice that is not touched.
 	PreviewTokens int `yaml:"-" json:"preview_tokens"`
-	// ExcerptRequest allows to cut the current request when it alone takes more
-	// than half of the room. Off, the request is always verbatim.
+	// ExcerptRequest allows cutting the current request if it alone takes more than half of
+	// the space. Otherwise the request is always verbatim.
 	ExcerptRequest bool `yaml:"-" json:"excerpt_request"`
 }
 
-// Exclusions name the tool calls that are never touched. They keep their place
-// and bytes, and neither count nor age.
+// Exclusions name tool calls that are never touched. They keep their place and bytes, and are
+// neither counted nor aged.
 type Exclusions struct {
-	// ExcludedTools is the whole list. Not set: task_completion, ask_question,
-	// converse. An empty list: none.
+	// ExcludedTools is the whole list. If it is not set: task_completion, ask_question,
+	// converse. An empty list excludes none.
 	ExcludedTools *[]string `yaml:"excluded_tools" json:"excluded_tools"`
 	// AlsoExcludedTools are added to the list.
 	AlsoExcludedTools []string `yaml:"also_excluded_tools" json:"also_excluded_tools"`
-	// KeepBelowTokens leaves groups alone that are smaller than this; 0 leaves
-	// none.
+	// KeepBelowTokens leaves smaller groups alone; 0 leaves none.
 	KeepBelowTokens int `yaml:"-" json:"keep_below_tokens"`
 }
 
-// SummaryStyle says how the summary stands among the messages.
+// SummaryStyle is how the summary appears among the messages.
 type SummaryStyle struct {
-	// SummaryRole is whose message the summary is, where that keeps the speakers in
-	// turn: "user" or "assistant"; "join" makes it a part of the first message of the
-	// user, unless that is the current request. "" is "user".
+	// SummaryRole is the role of the summary, if speakers still take turns with it: "user" or
+	// "assistant". "join" makes it a part of the user's first message, unless that is the
+	// current request. "" is "user".
 	SummaryRole string `yaml:"summary_role" json:"summary_role"`
 }
 
@@ -80,36 +79,35 @@ func (e Exclusions) names() map[string]bool {
 type ForgeSettings struct {
 	Exclusions   `yaml:"-"`
 	SummaryStyle `yaml:"-"`
-	// MessagesOldThreshold is the age from which a group of tool calls is in the
-	// buffer; a group is as old as its newest message.
+	// MessagesOldThreshold is the age at which a group of tool calls enters the buffer. A
+	// group is as old as its newest message.
 	MessagesOldThreshold int `yaml:"messages_old_threshold" json:"messages_old_threshold"`
-	// MinToolCallsToSummarize is how many calls in the buffer start a run. Calls
-	// count, results do not.
+	// MinToolCallsToSummarize is the number of calls in the buffer that starts a run. Results
+	// do not count.
 	MinToolCallsToSummarize int `yaml:"min_tool_calls_to_summarize" json:"min_tool_calls_to_summarize"`
-	// MaxToolCallDistance is the age of a call that starts a run in any case.
+	// MaxToolCallDistance is the age of a call that always starts a run.
 	MaxToolCallDistance int `yaml:"max_tool_call_distance" json:"max_tool_call_distance"`
 }
 
 // RAAidSettings are the settings of the profile "ra_aid".
 type RAAidSettings struct {
 	SummaryStyle `yaml:"-"`
-	// EnableCondensation switches the model off when false: old messages are
-	// trimmed, their facts kept.
+	// EnableCondensation turns the model off if it is false: old messages are trimmed, and
+	// their facts kept.
 	EnableCondensation bool `yaml:"-" json:"enable_condensation"`
-	// MaxTokens is the limit when the request names none.
+	// MaxTokens is the limit if the request has none.
 	MaxTokens           int     `yaml:"max_tokens" json:"max_tokens"`
 	NumMessagesToKeep   int     `yaml:"num_messages_to_keep" json:"num_messages_to_keep"`
 	MaxTokensPerSummary int     `yaml:"-" json:"max_tokens_per_summary"`
 	SummaryBufferRatio  float64 `yaml:"-" json:"summary_buffer_ratio"`
-	// HybridLoss is the share of the conversation that may be trimmed without
-	// asking a model.
+	// HybridLoss is the share of the conversation that may be trimmed without a model.
 	HybridLoss float64 `yaml:"-" json:"hybrid_loss"`
-	// CondenserModel may carry a provider prefix ("provider/model"). It picks
-	// among the configured models; "" takes them in order.
+	// CondenserModel selects one of the configured models, with or without a provider prefix
+	// ("provider/model"); "" uses them in order.
 	CondenserModel string `yaml:"-" json:"condenser_model"`
 }
 
-// Validate checks s; messages name the key.
+// Validate returns the first invalid setting.
 func (s DefaultSettings) Validate() error {
 	switch {
 	case !within(s.TriggerFraction, 1):
@@ -131,7 +129,7 @@ func (e Exclusions) validate(profile string) error {
 	return nil
 }
 
-// Validate checks s; messages name the key.
+// Validate returns the first invalid setting.
 func (s ForgeSettings) Validate() error {
 	for key, v := range map[string]int{
 		"messages_old_threshold": s.MessagesOldThreshold, "min_tool_calls_to_summarize": s.MinToolCallsToSummarize,
@@ -144,7 +142,7 @@ func (s ForgeSettings) Validate() error {
 	return cmp.Or(s.Exclusions.validate("forge"), s.SummaryStyle.validate("forge"))
 }
 
-// Validate checks s; messages name the key.
+// Validate returns the first invalid setting.
 func (s RAAidSettings) Validate() error {
 	switch {
 	case s.MaxTokens <= 0:
@@ -164,38 +162,38 @@ func (s RAAidSettings) Validate() error {
 // within reports 0 < v <= high; it is false for NaN.
 func within(v, high float64) bool { return v > 0 && v <= high }
 
-// DeerFlowSettings are the settings of the profile "deerflow", as its
-// configuration file names them.
+// DeerFlowSettings are the settings of the profile "deerflow", with the names of its
+// configuration file.
 type DeerFlowSettings struct {
 	SummaryStyle `yaml:"-"`
 	Enabled      bool `yaml:"-" json:"enabled"`
-	// ModelName picks among the configured models; "" takes them in order.
+	// ModelName selects one of the configured models; "" uses them in order.
 	ModelName string   `yaml:"-" json:"model_name"`
 	Trigger   Triggers `yaml:"trigger" json:"trigger"`
 	Keep      Size     `yaml:"keep" json:"keep"`
-	// TrimTokensToSummarize bounds what one request to the model carries; null
-	// sends everything, in several requests when it must be.
+	// TrimTokensToSummarize limits the content of one request to the model; null sends
+	// everything, in several requests if necessary.
 	TrimTokensToSummarize *int `yaml:"trim_tokens_to_summarize" json:"trim_tokens_to_summarize"`
-	// SummaryPrompt replaces the instructions to the model.
+	// SummaryPrompt replaces the built-in instructions to the model.
 	SummaryPrompt *string `yaml:"-" json:"summary_prompt"`
 }
 
-// Size is an amount: "tokens", "messages" or "fraction" of the model's window.
+// Size is an amount of "tokens" or "messages", or a "fraction" of the context size.
 type Size struct {
 	Type  string  `yaml:"type" json:"type"`
 	Value float64 `yaml:"value" json:"value"`
 }
 
-// Clause holds when all of its conditions hold.
+// Clause holds if all of its conditions hold.
 type Clause []Size
 
-// Triggers fire when one of the clauses holds. As JSON or YAML it is a clause or a
-// list of clauses; a clause is {type, value}, or an object whose keys are the
-// types: {"tokens": 4000, "messages": 50} needs both.
+// Triggers fire if one of the clauses holds. In JSON or YAML they are a clause or a list of
+// clauses. A clause is {type, value}, or an object whose keys are the types: {"tokens": 4000,
+// "messages": 50} requires both.
 type Triggers []Clause
 
-// Validate checks s; messages name the key. window is the model's input window,
-// 0 when unknown.
+// Validate returns the first invalid setting. window is the model's context size; 0 means
+// unknown.
 func (s DeerFlowSettings) Validate() error {
 	if s.Enabled && len(s.Trigger) == 0 {
 		return memoryd.Errorf(memoryd.Invalid, "deerflow.trigger is required when enabled")
@@ -338,9 +336,8 @@ func overlay(settings any, over jsontext.Value) error {
 	return nil
 }
 
-// JoinOverrides adds to a request's overrides those further members of the
-// request whose names are settings of its profile. What stands in overrides
-// wins; any other member is ignored, as unknown members are everywhere.
+// JoinOverrides moves members of the request that are named like settings of its profile to
+// the overrides. Existing overrides win; other members are ignored, like all unknown members.
 func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.Value, error) {
 	if len(members) == 0 {
 		return overrides, nil

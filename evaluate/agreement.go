@@ -9,9 +9,10 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Agreement compares a model's scores with what the rules and people said of the same
-// calls, since the start. It warns when the newest agree less than those before: a model
-// that a provider replaced, or a prompt that stopped working. It is safe for concurrent use.
+// Agreement compares a model's scores with what the rules and people said about the same
+// calls, since the start. It warns if the newest scores agree less than those before, for
+// example because a provider replaced the model or a prompt stopped working. It is safe for
+// concurrent use.
 type Agreement struct {
 	log *slog.Logger
 
@@ -31,19 +32,19 @@ type compared struct {
 // not overlap, a steady judge raises about one false alarm in two hundred looks.
 const newestCompared = 200
 
-// NewAgreement makes an Agreement that knows nothing yet.
+// NewAgreement returns an empty Agreement.
 func NewAgreement(log *slog.Logger) *Agreement {
 	return &Agreement{log: log, with: map[string]*compared{"rules": {}, "people": {}}}
 }
 
-// Judged takes in what the judge said before any bound, and what the rules said.
+// Judged records the judge's score before any limit, and the rules' score.
 func (a *Agreement) Judged(said, ruled memoryd.Evaluation) {
 	if strings.HasPrefix(said.JudgedBy, "llm:") {
 		a.compare("rules", said, ruled)
 	}
 }
 
-// Overruled takes in that a person, shown an evaluation, gave another or the same.
+// Overruled records that a person who saw an evaluation replaced or confirmed it.
 func (a *Agreement) Overruled(before, after memoryd.Evaluation) {
 	if !strings.HasPrefix(before.JudgedBy, memoryd.PersonPrefix) {
 		a.compare("people", before, after)
@@ -81,7 +82,8 @@ func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
 	c.newest = c.newest[:0]
 }
 
-// Counts are the comparisons that agreed and that differed, by whom the judge was compared with.
+// Counts are the comparisons that agreed and that differed, by what the judge was compared
+// with.
 func (a *Agreement) Counts() (agreed, differed map[string]int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

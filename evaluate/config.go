@@ -7,88 +7,85 @@ import (
 	"time"
 )
 
-// The judges that Config.Judge names.
+// The values of Config.Judge.
 const (
-	JudgeAuto    = "auto"    // cascade when there is a model, else rules
+	JudgeAuto    = "auto"    // cascade if there is a model, otherwise rules
 	JudgeRules   = "rules"   // rules only
-	JudgeLLM     = "llm"     // the model, bounded by what the rules are sure of
-	JudgeCascade = "cascade" // rules where they are sure, the model for the rest
+	JudgeLLM     = "llm"     // the model, limited by what the rules are sure of
+	JudgeCascade = "cascade" // rules where they are sure, the model otherwise
 )
 
-// What Config.OnModelFailure and Config.OnUnjudgeable name.
+// The values of Config.OnModelFailure and Config.OnUnjudgeable.
 const (
-	LeavePending = "pending" // the call waits until the model can be used again
-	MarkFailed   = "failed"  // the call is marked as not judged, with the reason
-	TakeRules    = "rules"   // the rules' evaluation is taken, sure or not
+	LeavePending = "pending" // the call waits until the model is available again
+	MarkFailed   = "failed"  // the call is marked as failed to be judged, with the reason
+	TakeRules    = "rules"   // the rules' evaluation is used, sure or not
 )
 
 // Config is the evaluate section of the configuration.
 type Config struct {
 	// Judge is auto, rules, llm or cascade.
 	Judge string `yaml:"judge"`
-	// Wait bounds how long a request waits for its evaluations; what is not judged
-	// by then is answered as pending.
+	// Wait limits how long a request waits for its evaluations. Calls without one by then are
+	// reported as pending.
 	Wait time.Duration `yaml:"wait"`
-	// OnModelFailure is pending or rules: what becomes of calls while the model
-	// cannot be used at all (key rejected, quota spent, model unknown). While a
-	// budget of our own is spent they stay pending in any case.
+	// OnModelFailure is pending or rules: what happens to calls while the model is
+	// unavailable (key rejected, quota spent, model unknown). While our own budget is used
+	// up, they always stay pending.
 	OnModelFailure string `yaml:"on_model_failure"`
-	// OnUnjudgeable is failed or rules: what becomes of a call that the model
-	// will not judge (filtered, refused, too long, only unusable answers).
+	// OnUnjudgeable is failed or rules: what happens to a call that the model does not judge
+	// (filtered, refused, too long, or only unusable answers).
 	OnUnjudgeable string `yaml:"on_unjudgeable"`
 
-	// BatchSize is how many calls of one tool may share a request.
+	// BatchSize is the maximum number of calls of one tool per request.
 	BatchSize int `yaml:"batch_size"`
-	// Workers is how many requests may be under way at once; the model's own
-	// limits apply as well.
+	// Workers is the maximum number of concurrent requests; the model's own limits apply as
+	// well.
 	Workers int `yaml:"workers"`
-	// QueueSize bounds the calls in hand: waiting, being judged, or joined to an
-	// equal one. What does not fit stays in the store until there is room.
+	// QueueSize limits the calls in memory: waiting, being judged, or joined to an equal one.
+	// Further calls stay in the store until there is room.
 	QueueSize int `yaml:"-"`
-	// MaxInput and MaxOutput bound, in bytes, what the model is shown of a
-	// call's input and output: the head, the tail, and how much is missing.
+	// MaxInput and MaxOutput limit, in bytes, what the model sees of a call's input and
+	// output: the beginning, the end, and how much is missing.
 	MaxInput  int `yaml:"-"`
 	MaxOutput int `yaml:"-"`
-	// MaxContext bounds, in bytes each, what the model is shown of a tool's
-	// description and of the agent's task, where a call's metadata holds them
-	// (see settingOf); 0 shows neither.
+	// MaxContext limits, in bytes each, what the model sees of a tool's description and of
+	// the agent's task, if a call's metadata has them (see settingOf); 0 hides both.
 	MaxContext int `yaml:"-"`
-	// EarlierVerdicts is how many earlier evaluations of the tool the model is
-	// shown.
+	// EarlierVerdicts is the number of earlier evaluations of the tool that the model sees.
 	EarlierVerdicts int `yaml:"-"`
-	// PromptFile replaces the built-in instructions; "" keeps them.
+	// PromptFile replaces the built-in instructions; "" uses those.
 	PromptFile string `yaml:"prompt_file"`
 
-	// RequestTimeout bounds one request to the model, its queuing included.
+	// RequestTimeout limits one request to the model, including its time in the queue.
 	RequestTimeout time.Duration `yaml:"-"`
-	// MaxAttempts is after how many failed tries a call counts as unjudgeable,
-	// if the newest two failed because the model's answers could not be used.
-	// Tries that failed for the network's or the server's sake never end it.
+	// MaxAttempts is the number of failed attempts after which a call counts as unjudgeable,
+	// if the newest two failed because the model's answers were unusable. Failures of the
+	// network or the server never count as unjudgeable.
 	MaxAttempts int `yaml:"-"`
-	// RetryMin and RetryMax bound the wait before a failed call is tried again;
-	// it doubles with each failure, less up to half at random.
+	// RetryMin and RetryMax limit the wait before a failed call is retried. It doubles with
+	// each failure, minus up to half at random.
 	RetryMin time.Duration `yaml:"-"`
 	RetryMax time.Duration `yaml:"-"`
-	// SweepInterval is how often the store is asked for pending calls, and Lease
-	// how long a call taken from it is kept from other processes.
+	// SweepInterval is the time between queries of the store for pending calls. Lease is how
+	// long a claimed call is reserved for this process.
 	SweepInterval time.Duration `yaml:"sweep_interval"`
 	Lease         time.Duration `yaml:"lease"`
 
-	// ProfileTools is how many tools' profiles (costs and forms of earlier
-	// outputs) the rules remember at once, at up to 1.5 KB each: fewer than tools
-	// in use means a read of the history for nearly every call.
+	// ProfileTools is the number of tools whose profiles (costs and forms of earlier outputs)
+	// the rules keep in memory, at up to 1.5 KB each. If more tools are in use, nearly every
+	// call reads the history.
 	ProfileTools int `yaml:"-"`
 
-	// Barred, where it is not nil, names workspaces whose calls no model is shown:
-	// the rules judge them.
+	// Barred, if not nil, names workspaces whose calls are never sent to a model: the rules
+	// judge them.
 	Barred func(workspace string) bool `yaml:"-"`
-	// Resting, where it is not nil, says how long the model is to be left alone: who
-	// waits for a verdict then waits no longer.
+	// Resting, if not nil, returns how long the model must not be used. Requests then wait no
+	// longer for a verdict.
 	Resting func() time.Duration `yaml:"-"`
 
-	// KindSampling is the share of calls of a kind that a model judged before that it is
-	// asked about all the same, so that a kind that changes is noticed; 1 asks for
-	// each call.
+	// KindSampling is the share of calls of an already judged kind that the model is asked
+	// about again, to notice a kind that changes; 1 asks about each call.
 	KindSampling float64 `yaml:"kind_sampling"`
 }
 
@@ -99,10 +96,10 @@ const (
 	profileTTL   = 5 * time.Minute
 )
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change. What the
-// model is shown (800, 1,200, 600 bytes, two verdicts) is what its agreement was
-// measured with; a request outlives the model's own three minutes; waits double up to
-// a quarter of an hour; 20,000 tools are what a workspace may hold.
+// UnmarshalYAML decodes a section and keeps constants that are not settings. The model's
+// agreement was measured with what it sees (800, 1,200, 600 bytes, two verdicts). A request
+// outlasts the model's own three minutes. Waits double up to a quarter of an hour. A
+// workspace can have 20,000 tools.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.QueueSize, c.ProfileTools, c.MaxAttempts = 4096, 20_000, 5
@@ -111,7 +108,7 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*settings)(c))
 }
 
-// Validate reports the first setting that cannot work, by its yaml key.
+// Validate returns the first invalid setting, by its YAML key.
 func (c Config) Validate() error {
 	for _, e := range []struct {
 		key, value string

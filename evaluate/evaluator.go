@@ -16,7 +16,7 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Evaluator is where calls are judged. It is safe for concurrent use.
+// Evaluator judges calls. It is safe for concurrent use.
 type Evaluator struct {
 	cfg    Config
 	judge  string // rules, llm or cascade
@@ -42,8 +42,8 @@ type Evaluator struct {
 	mu     sync.Mutex // held while Stop puts back what is left
 }
 
-// NewEvaluator makes an evaluator. model is nil when none is configured; logger and now
-// must not be. Nothing runs before Start.
+// NewEvaluator returns an evaluator. model is nil if none is configured; logger and now must
+// not be nil. Nothing runs before Start.
 func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Evaluator, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
@@ -86,8 +86,8 @@ func versionOf(cfg Config, p prompts, model string) string {
 	return "llm-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Describe says who judges, for people: "rules", "llm:gpt-4o-mini" or
-// "cascade (rules, then llm:gpt-4o-mini)".
+// Describe describes the judge for people: "rules", "llm:gpt-4o-mini" or "cascade (rules,
+// then llm:gpt-4o-mini)".
 func (d *Evaluator) Describe() string {
 	switch d.judge {
 	case JudgeLLM:
@@ -98,8 +98,8 @@ func (d *Evaluator) Describe() string {
 	return "rules"
 }
 
-// Start begins to judge what Await hands over and what the store has pending,
-// until ctx ends or Stop. An evaluator starts once.
+// Start begins to judge the calls from Await and the pending calls in the store, until ctx
+// ends or Stop is called. An evaluator starts once.
 func (d *Evaluator) Start(ctx context.Context) {
 	loops := []func(context.Context){d.sweep, func(ctx context.Context) { // a context that ends is a Stop, too
 		<-ctx.Done()
@@ -111,9 +111,8 @@ func (d *Evaluator) Start(ctx context.Context) {
 	d.worker.Start(ctx, loops...)
 }
 
-// Stop ends the judging. What is in hand goes back to the store as pending, and
-// who waits in Await goes on without an evaluation. It may be called twice, or
-// before Start.
+// Stop stops judging. Calls in memory return to the store as pending, and callers of Await
+// continue without an evaluation. It may be called twice, or before Start.
 func (d *Evaluator) Stop() {
 	d.queue.close()
 	d.worker.Stop()
@@ -206,11 +205,10 @@ func (d *Evaluator) stillOurs(ctx context.Context, jobs []*job) []*job {
 	})
 }
 
-// Await takes stored pending calls into the queue and waits until each has been
-// tried or ctx ends. It fills in what became of them: an evaluation, the reason why
-// none was reached and when the next try is due, or, for those not tried yet,
-// nothing. Judging goes on in the background in any case, also when ctx has
-// ended before the call. What the full queue does not take is left to the sweep.
+// Await queues stored pending calls and waits until each was attempted or ctx ends. It fills
+// in the results: an evaluation, or the reason why there is none and the time of the next
+// attempt, or nothing for calls without an attempt. Judging continues in the background in
+// any case. Calls that do not fit into the queue are left to the sweep.
 func (d *Evaluator) Await(ctx context.Context, calls []memoryd.Call) {
 	jobs := make([]*job, len(calls))
 	var decided []settled
@@ -296,29 +294,28 @@ func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decisi
 	return in, decision{}, false
 }
 
-// Rules is the judge that needs no model (rules.Judge satisfies it). The
-// profile is what the tool's own history shows; it may be nil.
+// Rules is the judge without a model (rules.Judge implements it). The profile describes the
+// tool's own history; it may be nil.
 type Rules interface {
 	Judge(c *memoryd.Call, p *rules.Profile) rules.Result
 	Version() string
 }
 
-// Ledger is what the evaluator needs of the store; package store says what each
-// method promises. A store.Store is one.
+// Ledger is the part of the store that the evaluator uses; package store documents the
+// methods. A store.Store implements it.
 type Ledger interface {
-	// History gives the newest limit calls of a tool, oldest first.
+	// History returns the newest limit calls of a tool, oldest first.
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
-	// Claim takes pending calls that are due and keeps them from others for the
-	// length of the lease.
+	// Claim reserves pending calls that are due for the duration of the lease.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error)
-	// Settle writes evaluations to calls that are still pending.
+	// Settle writes evaluations of calls that are still pending.
 	Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error)
 
 	Cache
 	kinds.Records
 }
 
-// Cache keeps evaluations of the model for calls that come again.
+// Cache keeps evaluations by the model for repeated calls.
 type Cache interface {
 	CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error)
 	CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error

@@ -155,12 +155,12 @@ func (d *Evaluator) learn(ctx context.Context, j *job, e memoryd.Evaluation) {
 	}
 }
 
-// Relabelled takes in that a person labelled a kind of a tool's outputs, or took a label
-// back.
+// Relabelled must be called when a person labelled a kind of a tool's outputs, or removed a
+// label.
 func (d *Evaluator) Relabelled(ref memoryd.ToolRef) { d.profiles.drop(ref) }
 
-// Under gives the verdict on a call by the rules and by what a book knows of kinds, and
-// whether the judge is sure of it. It changes nothing.
+// Under returns the verdict on a call by the rules and a book of kinds, and whether the judge
+// is sure. It changes nothing.
 func (d *Evaluator) Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool) {
 	o := d.considerBy(ctx, c, book)
 	if o.known != nil && (o.known.ByPerson() || !o.sure) {

@@ -24,11 +24,10 @@ import (
 // one dies.
 const handover = 15 * time.Second
 
-// Prejudge fills in the evaluations that need no model: with judge rules all of
-// them, otherwise those that the rules are sure of or must decide alone, and
-// those whose evaluation is known from an equal call. The others stay pending, held
-// back from the sweep for a moment, because Await is expected to hand them over
-// at once. Calls that have an evaluation keep it.
+// Prejudge fills in the evaluations that need no model: with the judge "rules" all of them;
+// otherwise those that the rules are sure of or must decide alone, and those known from an
+// equal call. The others stay pending. They are hidden from the sweep for a moment, because
+// Await is expected to receive them at once. Calls that have an evaluation keep it.
 func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 	held := d.now().Add(min(handover, d.cfg.Lease))
 	room := d.queue.room()

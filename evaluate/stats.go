@@ -8,36 +8,36 @@ import (
 	"memoryd"
 )
 
-// Stats counts what an evaluator did since it was made.
+// Stats are the counters of an evaluator since its creation.
 type Stats struct {
-	// RuleVerdicts counts calls that the rules decided, by the rule's name, and
-	// CacheHits those that took an earlier evaluation, Joined among them those that
-	// waited for an equal call in hand.
+	// RuleVerdicts counts calls that the rules decided, by rule. CacheHits counts calls that
+	// reused an earlier evaluation; Joined of them waited for an equal call that was being
+	// judged.
 	RuleVerdicts map[string]int64
 	CacheHits    int64
-	// KindVerdicts counts calls that took a verdict on the kind of their output.
+	// KindVerdicts counts calls that used a verdict on the kind of their output.
 	KindVerdicts int64
 	Joined       int64
-	// Requests counts requests to the model that ended, re-asked ones included,
-	// and BatchRequests those among them for several calls. ModelVerdicts counts
-	// calls that the model decided, Bounded those whose score the rules lowered.
+	// Requests counts finished requests to the model, including repeated ones; BatchRequests
+	// of them were for several calls. ModelVerdicts counts calls that the model decided;
+	// Bounded of them had their score reduced by the rules.
 	Requests      int64
 	BatchRequests int64
 	ModelVerdicts int64
 	Bounded       int64
-	// PromptTokens and CompletionTokens are as the model's server counted them.
+	// PromptTokens and CompletionTokens are the counts of the model's server.
 	PromptTokens     int64
 	CompletionTokens int64
-	// Repaired counts answers that had to be repaired, by the kind of repair,
-	// and Reasked requests that were repeated because the answer was of no use.
+	// Repaired counts answers that had to be repaired, by kind of repair. Reasked counts
+	// requests that were repeated because the answer was unusable.
 	Repaired map[string]int64
 	Reasked  int64
-	// Failures counts failed tries by reason, GivenUp the calls that ended as
-	// failed, and LedgerErrors the times when the store could not be used.
+	// Failures counts failed attempts by reason, GivenUp the calls that ended as failed, and
+	// LedgerErrors the failures of the store.
 	Failures     map[string]int64
 	GivenUp      int64
 	LedgerErrors int64
-	// Queued is how many calls wait now, InHand these and those being judged.
+	// Queued is the number of waiting calls; InHand also includes those being judged.
 	Queued, InHand int
 }
 
@@ -88,7 +88,7 @@ func (t *counters) repaired(used repairs) {
 	})
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (d *Evaluator) Stats() Stats {
 	s := d.counters.snapshot()
 	s.Queued, s.InHand = d.queue.depth()
@@ -152,26 +152,23 @@ func splitCost(u memoryd.Usage, n int) []memoryd.Cost {
 	return list
 }
 
-// Event is an evaluation that was reached, or the end of a call that nobody could
-// judge.
+// Event is a new evaluation, or the end of a call that could not be judged.
 type Event struct {
 	memoryd.ToolRef
 	Key memoryd.CallKey
-	// Evaluation is what the call got: judged, or failed.
+	// Evaluation is the call's evaluation: judged, or failed.
 	Evaluation memoryd.Evaluation
-	// Said is what the judge itself said, before what the rules know bounded its
-	// score; the same as Evaluation where nothing was lowered. It is the one to
-	// watch a judge by.
+	// Said is the judge's own evaluation, before the rules limited its score. It equals
+	// Evaluation if nothing was reduced. Use it to monitor a judge.
 	Said memoryd.Evaluation
-	// Ruled is what the rules said, and Sure whether they were sure of it.
+	// Ruled is the evaluation of the rules; Sure reports whether they were sure.
 	Ruled memoryd.Evaluation
 	Sure  bool
 }
 
-// Observe names who is told of each evaluation: of those that Prejudge reached, and
-// of the others once the store has them. A call that is sent twice is prejudged
-// twice, and told twice. f is called from many goroutines and must not block.
-// Observe comes before Start and Prejudge.
+// Observe sets the function that receives each evaluation: those from Prejudge, and the
+// others once they are stored. A call that is sent twice is reported twice. f is called from
+// many goroutines and must not block. Call Observe before Start and Prejudge.
 func (d *Evaluator) Observe(f func(Event)) { d.observer = f }
 
 func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evaluation) {
@@ -187,11 +184,10 @@ func (d *Evaluator) tellSettled(list []settled, written []bool) {
 	}
 }
 
-// Overruled takes in that a person gave call the evaluation e, once the store has
-// it: equal calls that would go to the model get the same evaluation from now on,
-// also from other processes and from later versions of the judge, and what the
-// rules remember of the tool is read anew. What the rules are sure of, and texts
-// that address the judge, go by the rules as before.
+// Overruled must be called when the store has a person's evaluation e of call. From then on,
+// equal calls that would go to the model get the same evaluation, also in other processes and
+// in later versions of the judge. What the rules remember about the tool is read again. What
+// the rules are sure of, and texts that address the judge, are judged by the rules as before.
 func (d *Evaluator) Overruled(ctx context.Context, call memoryd.Call, e memoryd.Evaluation) error {
 	d.profiles.drop(call.ToolRef)
 	if e.State != memoryd.Judged {

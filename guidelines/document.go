@@ -6,38 +6,38 @@ import (
 	"strings"
 )
 
-// Document is a guideline as statements with their evidence. It is plain data:
-// it can be stored as JSON, compared with another, and rendered again.
+// Document is a guideline as statements with their evidence. It is plain data: it can be
+// stored as JSON, compared, and rendered again.
 type Document struct {
 	Tool   string `json:"tool"`
 	Author string `json:"author"`
-	// Fingerprint stands for everything that the items were worded from: as long
-	// as it is the same, there is nothing to write anew.
+	// Fingerprint identifies everything that the items were written from. As long as it is
+	// equal, there is nothing to write.
 	Fingerprint string   `json:"fingerprint"`
 	Items       []Item   `json:"items"`
 	Grounds     []Ground `json:"grounds"`
-	// Answers is the section that quotes the tool, "" where there is none.
+	// Answers is the section that quotes the tool; "" if there is none.
 	Answers string `json:"answers,omitempty"`
-	// Statistics is the closing section.
+	// Statistics is the last section.
 	Statistics string `json:"statistics"`
-	// MaxWords bounds the four sections of Render.
+	// MaxWords limits the four sections in Render.
 	MaxWords int `json:"max_words"`
 }
 
-// Render is the text of the guideline: the four sections within MaxWords, and
-// the statistics.
+// Render returns the text of the guideline: the four sections within MaxWords, and the
+// statistics.
 func (d *Document) Render() string {
 	return d.draft(d.Items).render(d.MaxWords) + d.Answers + d.Statistics
 }
 
-// Tokens estimates how many tokens a text takes: one for four characters, as
-// everywhere in this program, rounded up.
+// Tokens estimates the tokens of a text: one per four characters, rounded up, as everywhere
+// in this program.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// Within renders the guideline in at most maxTokens by Tokens: the lines that people
-// set and then the items of highest value first, for as long as they fit, in the order of the sections; a
-// section without an item is left out. The statistics come last, if there is
-// room. It is "" when not even one item fits.
+// Within renders the guideline in at most maxTokens, counted by Tokens. It takes the lines
+// that people set, then the items of highest value, as long as they fit, in the order of the
+// sections. A section without items is left out. The statistics come last, if there is room.
+// It returns "" if not even one item fits.
 func (d *Document) Within(maxTokens int) string {
 	order := make([]int, len(d.Items))
 	for i := range order {
@@ -158,8 +158,8 @@ type Change struct {
 	After   string `json:"after,omitempty"`
 }
 
-// Diff lists what is different in next, in the order of the items: removed ones
-// first. Either may be nil.
+// Diff lists the differences in next, in the order of the items, removed ones first. Either
+// may be nil.
 func Diff(prev, next *Document) []Change {
 	var changes []Change
 	of := func(d *Document) []Item {

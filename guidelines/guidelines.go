@@ -1,30 +1,28 @@
-// Package guidelines writes the text that tells an agent how to use a tool: Core
-// Function, Success Patterns, Common Issues and Best Practices, followed by the
-// statistics. Rules words the evidence without a model; Model lets a model word
-// it and then keeps only what the evidence bears out.
+// Package guidelines writes the text that tells an agent how to use a tool: Core Function,
+// Success Patterns, Common Issues and Best Practices, followed by the statistics. Rules
+// writes it from the evidence without a model. Model lets a model choose, and then keeps only
+// what the evidence supports.
 //
-// Whatever came out of a tool call is untrusted. Nothing of it reaches a
-// guideline unless it passed the cleaning in this package: no addresses, no
-// secrets, no invisible characters, nothing that reads like an instruction to
-// the reader.
+// Everything that came out of a tool call is untrusted. None of it reaches a guideline
+// without the cleaning in this package: no addresses, no secrets, no invisible characters,
+// nothing that reads like an instruction to the reader.
 package guidelines
 
 import (
 	"fmt"
 )
 
-// Config is the settings of guideline writing.
+// Config is the configuration of guideline writing.
 type Config struct {
-	// MaxWords bounds the four sections, without the statistics.
+	// MaxWords limits the four sections, without the statistics.
 	MaxWords int `yaml:"max_words"`
-	// PromptFile replaces the built-in instructions to the model: a text/template
-	// with the field .MaxWords. "" means the built-in ones.
+	// PromptFile replaces the built-in instructions to the model. It is a text/template with
+	// the field .MaxWords; "" uses the built-in ones.
 	PromptFile string `yaml:"prompt_file"`
-	// MineCalls is how many of the newest calls of a tool are mined, as compact
+	// MineCalls is the number of a tool's newest calls that are mined, as compact
 	// observations beside the history.
 	MineCalls int `yaml:"-"`
-	// Quote says when words of a tool's messages are shown: QuoteQuorum or
-	// QuoteNever.
+	// Quote decides when words of a tool's messages are shown: QuoteQuorum or QuoteNever.
 	Quote string `yaml:"quote"`
 }
 
@@ -35,8 +33,8 @@ const (
 	answerTokens = 1200
 )
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change: beyond 2,000
-// calls no recorded tool had a rule more, and 2 MiB a tool hold them.
+// UnmarshalYAML decodes a section and keeps constants that are not settings: beyond 2,000
+// calls no recorded tool had another rule, and 2 MiB per tool are enough for them.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MineCalls = 2000
@@ -45,13 +43,13 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 
 // When a tool's message is quoted.
 const (
-	// QuoteQuorum quotes a message that came in three calls of two runs.
+	// QuoteQuorum quotes a message that three calls of two runs got.
 	QuoteQuorum = "quorum"
 	// QuoteNever names the class of the message instead.
 	QuoteNever = "never"
 )
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if c.MaxWords < 80 {
 		return fmt.Errorf("max_words: must be at least 80, got %d", c.MaxWords)

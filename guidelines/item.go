@@ -12,43 +12,43 @@ import (
 
 // Item is one statement of a guideline.
 type Item struct {
-	// ID names what the statement is about, not how it is worded or counted: it
-	// stays the same while the history grows.
+	// ID identifies what the statement is about, not its wording or counts: it stays the same
+	// while the history grows.
 	ID      string `json:"id"`
 	Section string `json:"section"`
 	Text    string `json:"text"`
-	// Evidence are the ids of the grounds that the statement rests on.
+	// Evidence lists the ids of the grounds of the statement.
 	Evidence []string `json:"evidence"`
 	// Fingerprint changes when the evidence behind the item changes.
 	Fingerprint string `json:"fingerprint"`
-	// Rank decides which items of a document get its words first, lowest first;
-	// Value, effect times frequency as a share of calls, which ones an answer
-	// with a budget gets, highest first.
+	// Rank decides which items of a document get space first, lowest first. Value, the effect
+	// times the frequency as a share of calls, decides which ones an answer with a budget
+	// gets, highest first.
 	Rank  int     `json:"rank"`
 	Value float64 `json:"value"`
-	// Author is AuthorRules, a model's name, or the person (memoryd.PersonPrefix) who
-	// set the line.
+	// Author is AuthorRules, a model's name, or the person (memoryd.PersonPrefix) who set the
+	// line.
 	Author string `json:"author"`
-	// Pending is what the program would say now in place of a person's line.
+	// Pending is what the program would now write instead of a person's line.
 	Pending string `json:"pending,omitempty"`
-	// Unedited and UneditedAuthor are what a person's line stands in place of; Removed
-	// says that the person took the line out: it is in no text.
+	// Unedited and UneditedAuthor are what a person's line replaces. Removed reports that the
+	// person removed the line: it is in no text.
 	Unedited       string `json:"unedited,omitempty"`
 	UneditedAuthor string `json:"unedited_author,omitempty"`
 	Removed        bool   `json:"removed,omitempty"`
 }
 
-// Ground is a piece of evidence that items rest on.
+// Ground is a piece of evidence for items.
 type Ground struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Data is the evidence item as it was mined, without its calls.
+	// Data is the evidence as it was mined, without its calls.
 	Data json.RawMessage `json:"data"`
-	// Calls are the keys of the newest calls behind it, at most maxGroundCalls,
-	// in hexadecimal; CallCount says how many there are.
+	// Calls are the keys of the newest calls behind it, in hexadecimal, at most
+	// maxGroundCalls. CallCount is their total number.
 	Calls     []string `json:"calls,omitempty"`
 	CallCount int      `json:"call_count"`
-	// Fingerprint changes when what can be said of it changes.
+	// Fingerprint changes when what can be said about it changes.
 	Fingerprint string `json:"fingerprint"`
 }
 

@@ -20,13 +20,13 @@ import (
 //go:embed prompt.txt
 var builtInPrompt string
 
-// Model lets a model choose which recommendations come first, and propose conditions
-// under which calls fail: these are looked up in the calls and kept where the calls
-// bear them out. The program writes every sentence and every count. Where nothing of
-// the answer is left, the guideline is as Rules writes it.
+// Model lets a model choose which recommendations come first, and propose conditions under
+// which calls fail. These are tested on the calls, and kept if the calls support them. The
+// program writes every sentence and every count. If nothing of the answer is usable, the
+// guideline is the one that Rules writes.
 type Model struct {
-	// Observe, when set, is told after each answer how many statements were kept
-	// and why the others were dropped. It must be set before the first Write.
+	// Observe, if set, is called after each answer with the number of kept statements and the
+	// reasons why the others were dropped. Set it before the first Write.
 	Observe func(ctx context.Context, tool memoryd.ToolRef, r Review)
 
 	cfg        Config
@@ -35,8 +35,8 @@ type Model struct {
 	rules      *Rules
 }
 
-// NewModel makes a Model that asks m. It fails when the prompt file cannot be
-// read or is not a template.
+// NewModel returns a Model that uses m. It fails if the prompt file cannot be read or is not
+// a template.
 func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 	text := builtInPrompt
 	if cfg.PromptFile != "" {
@@ -57,13 +57,13 @@ func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 	return x, nil
 }
 
-// Use sets the window, as Rules.Window; it must be called before the first Write.
+// Use sets the window, as Rules.Window does. Call it before the first Write.
 func (x *Model) Use(w Window) { x.rules.Window = w }
 
-// Write composes the guideline of tool as Rules.Write does, with the choice of
-// the model. Its author is the model's name, or AuthorRules where nothing of its answer
-// was usable or a first guideline was due while it failed. When it fails otherwise,
-// the error is of kind Unavailable and the guideline that is there stays.
+// Write writes the guideline of a tool as Rules.Write does, with the model's choice. Its
+// author is the model's name. It is AuthorRules if nothing of the answer was usable, or if
+// the model failed on a first guideline. Any other failure is an error of kind Unavailable,
+// and the existing guideline stays.
 func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
 	d, err := x.Compose(ctx, tool, calls, recent, nil)
 	if err != nil {
@@ -72,11 +72,10 @@ func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Ca
 	return d.Render(), d.Author, nil
 }
 
-// Compose is Write with the statements and their evidence. Where prev, the
-// version before, was worded from the same evidence, no model is asked: its items
-// stay as they are, and only the statistics are brought up to date. Otherwise
-// those of its items whose evidence is the same keep their bytes, and the answer
-// replaces the rest.
+// Compose is Write with the statements and their evidence. If prev, the previous version, was
+// written from the same evidence, no model is asked: its items stay, and only the statistics
+// are updated. Otherwise items of prev with the same evidence keep their bytes, and the
+// answer replaces the rest.
 func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)

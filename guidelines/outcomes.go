@@ -9,41 +9,40 @@ import (
 	"memoryd/guidelines/rules"
 )
 
-// LineOutcome says how a line of a guideline did: what calls did before it was
-// published and since.
+// LineOutcome compares calls from before a line of a guideline was published with those
+// since.
 type LineOutcome struct {
 	Line string `json:"line"`
-	// Since is the version that the line was published with, as far back as versions
-	// are kept.
+	// Since is the version that introduced the line, as far back as versions are kept.
 	Since int64 `json:"since"`
-	// Tells says that the evidence behind the line tells which calls broke it; without
-	// that, Broke and BrokeFailed are 0 everywhere.
+	// Tells reports that the line's evidence shows which calls broke it. Otherwise Broke and
+	// BrokeFailed are 0 everywhere.
 	Tells bool `json:"tells"`
-	// Shown are those of After whose agent was shown the line, as far as calls say so,
-	// Untold those of runs that were told nothing, to compare with.
+	// Shown are those of After whose agent saw the line, as far as calls say so. Untold are
+	// those of runs in the control group.
 	Before LineCounts `json:"before"`
 	After  LineCounts `json:"after"`
 	Shown  LineCounts `json:"shown"`
 	Untold LineCounts `json:"untold"`
 }
 
-// LineCounts counts judged calls of the kept history. Those that did not break the line
-// followed it.
+// LineCounts counts judged calls in the history. Those that did not break the line followed
+// it.
 type LineCounts struct {
-	// Failed of Calls scored 0. Broke of them did what the line warns of, or failed with
-	// the message that it is about; BrokeFailed of these scored 0.
+	// Failed of Calls scored 0. Broke of them did what the line warns of, or failed with the
+	// message that it is about; BrokeFailed of these scored 0.
 	Calls       int `json:"calls"`
 	Failed      int `json:"failed"`
 	Broke       int `json:"broke"`
 	BrokeFailed int `json:"broke_failed"`
 }
 
-// Published is the version and the newest call that a line was first published with.
+// Published is the version that first had a line, and the newest call at that time.
 type Published struct{ Version, Through int64 }
 
-// Outcomes counts, for each line of the document, the kept calls (oldest first) before
-// it was published and since. shown gives the version that the agent of a call was
-// shown; 0 is unknown, below 0 none.
+// Outcomes counts, for each line of the document, the stored calls (oldest first) before it
+// was published and since. shown returns the version that the agent of a call saw; 0 means
+// unknown, below 0 none.
 func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call, shown func(*memoryd.Call) int64) []LineOutcome {
 	breaks := d.breaks(calls)
 	versions := make([]int64, len(calls))
@@ -135,8 +134,8 @@ func plans(calls []memoryd.Call) []*rules.Planned {
 	return list
 }
 
-// Says reports whether the document has the line: the program's in whichever words,
-// a person's in the same.
+// Says reports whether the document has the line: in any wording if it is the program's, in
+// the same words if it is a person's.
 func (d *Document) Says(line *Item) bool {
 	return d != nil && slices.ContainsFunc(d.Items, func(it Item) bool {
 		return it.ID == line.ID && it.Removed == line.Removed && it.ByPerson() == line.ByPerson() && (!it.ByPerson() || it.Text == line.Text)

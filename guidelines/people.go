@@ -9,35 +9,35 @@ import (
 	"memoryd"
 )
 
-// Edit is a person's decision on a line of a guideline. It holds for every version
-// that is written later, until a person decides otherwise.
+// Edit is a person's decision on a line of a guideline. It applies to every later version,
+// until a person decides otherwise.
 type Edit struct {
-	// Line is the id of the item; Section is where the line stands.
+	// Line is the id of the item; Section is the line's section.
 	Line    string `json:"line"`
 	Section string `json:"section"`
 	Kind    string `json:"kind"`
-	// Text is the person's wording, of EditText alone.
+	// Text is the person's wording, for EditText only.
 	Text string    `json:"text,omitempty"`
 	By   string    `json:"by"`
 	At   time.Time `json:"at"`
-	// Over is what the program said in its place then; "" is nothing.
+	// Over is what the program wrote there at the time; "" means nothing.
 	Over string `json:"over,omitempty"`
 }
 
 // The kinds of an Edit.
 const (
-	EditText = "text" // the line says Text
+	EditText = "text" // the line reads Text
 	EditOut  = "out"  // the line is not shown
-	EditBack = "back" // what the program says holds again
+	EditBack = "back" // the program's text is used again
 )
 
-// Sections are the names of a guideline's sections, in order.
+// Sections returns the names of a guideline's sections, in order.
 func Sections() []string { return sectionNames() }
 
 // ByPerson reports whether a person set the line.
 func (it *Item) ByPerson() bool { return strings.HasPrefix(it.Author, memoryd.PersonPrefix) }
 
-// Unedited is the document as the program writes it: without what people decided.
+// Unedited returns the document as the program writes it, without people's edits.
 func (d *Document) Unedited() *Document {
 	if d == nil || !slices.ContainsFunc(d.Items, func(it Item) bool { return it.ByPerson() }) {
 		return d
@@ -62,9 +62,9 @@ func (d *Document) Unedited() *Document {
 // figures are what changes in a statement when only the counts behind it do.
 var figures = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// Edited is the document with the lines as people want them; of several edits of a
-// line the last holds. Where the program would now say something else than the
-// person knew of, figures aside, that is the line's Pending: a person decides.
+// Edited returns the document with the lines as people set them; the last edit of a line
+// wins. If the program would now write something other than the person knew of, apart from
+// figures, that is the line's Pending, and a person decides.
 func (d *Document) Edited(edits []Edit) *Document {
 	out := *d.Unedited()
 	out.Items = slices.Clone(out.Items)
@@ -104,7 +104,7 @@ func (d *Document) insert(it Item) {
 	d.Items = slices.Insert(d.Items, at, it)
 }
 
-// LineID names a line that a person adds.
+// LineID returns the id of a line that a person adds.
 func LineID(section, text string, at time.Time) string {
 	return "item-" + fingerprint("person", section, text, at.Format(time.RFC3339Nano))
 }

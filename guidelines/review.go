@@ -17,18 +17,18 @@ type record struct {
 	Evidence []string        `json:"evidence"`
 }
 
-// Reason says why a record of a model was dropped.
+// Reason is why a record of a model was dropped.
 type Reason string
 
 // The reasons.
 const (
-	DroppedEvidence  Reason = "unknown_evidence"  // it cites nothing, or what it was not shown
-	DroppedPredicate Reason = "unknown_predicate" // a condition that cannot be looked up
-	DroppedCalls     Reason = "calls_disagree"    // the calls do not bear it out
-	DroppedDuplicate Reason = "duplicate"         // it stands there already
+	DroppedEvidence  Reason = "unknown_evidence"  // it cites nothing, or evidence that the model did not get
+	DroppedPredicate Reason = "unknown_predicate" // the condition cannot be tested
+	DroppedCalls     Reason = "calls_disagree"    // the calls do not support it
+	DroppedDuplicate Reason = "duplicate"         // it is already there
 )
 
-// Review counts what became of a model's answer.
+// Review counts what happened to a model's answer.
 type Review struct {
 	Kept    int
 	Dropped map[Reason]int

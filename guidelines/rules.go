@@ -10,20 +10,19 @@ import (
 	"memoryd/internal/stats"
 )
 
-// AuthorRules is the author of a guideline that no model had a part in.
+// AuthorRules is the author of a guideline without a model.
 const AuthorRules = "rules"
 
-// Rules writes guidelines from the evidence alone. The same calls give the same
-// bytes.
+// Rules writes guidelines from the evidence alone. Equal calls give equal bytes.
 type Rules struct {
-	// Window gives more calls than the history keeps; nil: there are none. It must be
-	// set before the first Write.
+	// Window has more calls than the history; nil means there are none. Set it before the
+	// first Write.
 	Window Window
 
 	cfg Config
 }
 
-// Window is what mining knows of the newest calls of a tool, beyond its history.
+// Window has observations of a tool's newest calls, beyond its history.
 type Window interface {
 	// Observations lists them, oldest first. An unknown tool has none.
 	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
@@ -31,11 +30,11 @@ type Window interface {
 	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
-// NewRules makes a Rules.
+// NewRules returns a Rules.
 func NewRules(cfg Config) *Rules { return &Rules{cfg: cfg} }
 
-// Write composes the guideline of tool from its kept calls, oldest first; the
-// newest recent of them are the recent window. It fails only when ctx has ended.
+// Write writes the guideline of a tool from its stored calls, oldest first. The newest recent
+// of them are the recent window. It fails only if ctx has ended.
 func (x *Rules) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
 	d, err := x.Compose(ctx, tool, calls, recent, nil)
 	if err != nil {
@@ -44,9 +43,9 @@ func (x *Rules) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Ca
 	return d.Render(), d.Author, nil
 }
 
-// Compose is Write with the statements and their evidence. Where prev, the
-// version before, has an item with the same evidence, the item keeps its bytes;
-// where nothing is different, the result equals prev.
+// Compose is Write with the statements and their evidence. If prev, the previous version, has
+// an item with the same evidence, the item keeps its bytes. If nothing differs, the result
+// equals prev.
 func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)

@@ -23,7 +23,7 @@ type RecordKey struct {
 	ID   string
 }
 
-// Record is a small durable document beside the tool memories.
+// Record is a small durable document stored beside the tool memories.
 type Record struct {
 	RecordKey
 	// Revision counts the writes of the record, from 1.

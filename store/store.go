@@ -1,28 +1,25 @@
-// Package store is the storage contract: what every backend promises, written
-// down once. It does no I/O. The backends are store/mem, store/sqlite and, for
-// fleets, store/qdrant; store/storetest holds them all to this page.
+// Package store is the storage contract: it documents once what every backend promises. It
+// does no I/O. The backends are store/mem, store/sqlite and, for several servers,
+// store/qdrant; store/storetest tests them all against this page.
 //
 // # Promises common to all methods
 //
-// Methods are safe for concurrent use. A method that returns nil has taken full
-// effect and, in a durable backend, its effect survives the death of the
-// process and of the machine's power. A method that returns an error has had no
-// effect, with one exception that is inherent: when the context ended, or the
-// connection broke, while a write was under way, the write (in a backend of
-// several machines: a part of it) may still happen later; repeating it is always
-// safe. A cancelled context before the call does
-// nothing.
+// Methods are safe for concurrent use. A method that returns nil has taken full effect and,
+// in a durable backend, its effect survives the death of the process and a power failure. A
+// method that returns an error has had no effect, with one inherent exception: if the context
+// ended, or the connection broke, during a write, the write (or, with several machines, a
+// part of it) may still happen later. Repeating it is always safe. With a context that has
+// already ended, a method does nothing.
 //
 // Names are exact: workspaces and tools are compared byte for byte, so "Fetch",
 // "fetch", "fetch " and "fetch,get" are four tools. Any valid UTF-8 of 1 to
 // memoryd.MaxNameBytes bytes is a name.
 //
-// Errors carry a memoryd.Kind: Invalid for arguments that can never work,
-// NotFound, Conflict, Unavailable when the backend cannot serve now (disk full,
-// server away; a retry may help), Overloaded when its bounded queue is full, and
-// Closed after Close.
+// Errors carry a memoryd.Kind: Invalid for arguments that can never work, NotFound, Conflict,
+// Unavailable if the backend cannot serve now (disk full, server down; a retry may help),
+// Overloaded if its bounded queue is full, and Closed after Close.
 //
-// Values returned belong to the caller; a backend never keeps or shares them.
+// Returned values belong to the caller; a backend never keeps or shares them.
 package store
 
 import (
@@ -90,16 +87,14 @@ type Store interface {
 
 // Calls stores the histories.
 type Calls interface {
-	// Append accepts b's calls, all of them or none, and answers for each in
-	// order. It numbers the new ones, counts them, and lets each tool's oldest
-	// calls beyond b.Keep go (first in, first out); a smaller Keep than last
-	// time trims, a larger one lets the history grow.
+	// Append accepts all of b's calls or none, and answers for each in order. It numbers the
+	// new ones, counts them, and drops each tool's oldest calls beyond b.Keep (first in,
+	// first out). A smaller Keep than last time trims; a larger one lets the history grow.
 	//
-	// Append is idempotent by key within a workspace, also for calls that the
-	// history has let go: a backend remembers the keys of at least the newest
-	// million calls that it accepted (store/mem: all). Exact repeats are
-	// recognised over the same span. A batch of calls that are all known still
-	// trims; an empty one does nothing.
+	// Append is idempotent by key within a workspace, even for calls that the history has
+	// dropped: a backend remembers the keys of at least the newest million accepted calls
+	// (store/mem: all). Exact repeats are recognised over the same span. A batch of known
+	// calls still trims; an empty one does nothing.
 	Append(ctx context.Context, b Batch) ([]Appended, error)
 
 	// History returns the newest limit calls of the tool, oldest first; a limit of 0 means all. An
@@ -121,15 +116,14 @@ type Calls interface {
 	// there is one. Only an empty page is the last.
 	ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error)
 
-	// RunCalls returns the calls of one run of an agent, over all tools of the
-	// workspace, the newest accepted first, at most limit and at most MaxRunCalls.
-	// The run of a call is what memoryd.RunOf reads from its metadata.
+	// RunCalls returns the calls of one run of an agent, over all tools of the workspace, the
+	// newest accepted first, at most limit and at most MaxRunCalls. memoryd.RunOf reads the
+	// run of a call from its metadata.
 	//
-	// It is a look-up in an index, not a scan, and what it finds expires: a call
-	// leaves when its history lets it go (it may be found a little longer) or its
-	// tool is deleted (it is gone at once), and a backend indexes at least the
-	// newest 100,000 calls that name a run. Calls that were stored by a version
-	// before this index, have no run. An unknown run has no calls.
+	// It uses an index, not a scan, and its results expire: a call disappears when its
+	// history drops it (perhaps a little later) or when its tool is deleted (at once). A
+	// backend indexes at least the newest 100,000 calls that name a run. Calls stored by a
+	// version before this index have no run. An unknown run has no calls.
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
 
 	// HistorySize returns the size of the tool's history without reading its texts: at least the
@@ -265,12 +259,12 @@ type Verdicts interface {
 	// change, and the tool's Revision does not.
 	Settle(ctx context.Context, verdicts []Verdict) ([]bool, error)
 
-	// Override writes the verdict to its call whatever judged it before: it is how
-	// a person corrects a judge. It returns the call as it was. NotFound when the
-	// history does not keep the call. The state must be Judged.
+	// Override writes the verdict to its call, whatever judged it before: this is how a
+	// person corrects a judge. It returns the call as it was. It returns NotFound if the
+	// history does not have the call. The state must be Judged.
 	//
-	// With an Amendment it also changes what the call holds, as a further source told
-	// of it; then any state will do: with Pending the call waits to be judged anew. What
+	// With an Amendment it also changes the content of the call, as a further source reported
+	// it. Then any state is allowed: with Pending, the call waits to be judged again. What
 	// was remembered of the call for repeats and runs stays as it was.
 	Override(ctx context.Context, v Verdict) (memoryd.Call, error)
 

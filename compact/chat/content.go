@@ -122,8 +122,8 @@ func strOrJSON(v jsontext.Value) string {
 // path leads to a value inside a message: names and indices.
 type path []any
 
-// WithOutput gives the message with the text of result i replaced. All other
-// bytes stay. It reports false when the result cannot be replaced.
+// WithOutput returns the message with the text of result i replaced. All other bytes stay. It
+// returns false if the result cannot be replaced.
 func (m *Message) WithOutput(i int, text string) (Message, bool) {
 	if i >= len(m.Results) || !m.Results[i].Plain {
 		return *m, false
@@ -140,8 +140,8 @@ func (m *Message) WithOutput(i int, text string) (Message, bool) {
 	return m.spliced(old, value)
 }
 
-// WithText gives the message with its one text replaced. It reports false when
-// the message has none or several.
+// WithText returns the message with its only text replaced. It returns false if the message
+// has no text or several.
 func (m *Message) WithText(text string) (Message, bool) {
 	if len(m.Texts) != 1 || m.textAt == nil {
 		return *m, false
@@ -220,10 +220,10 @@ func quote(text string) []byte {
 	return b
 }
 
-// WithPart gives the message with a further text: behind what it says, or before
-// it, though never before the results of tools. As list it stands in a part of
-// its own; otherwise a message that is one string stays one. It reports false
-// when the message has no content of a known form.
+// WithPart returns the message with one more text, after its own text or before it, but never
+// before the results of tools. If list is true, the text becomes a part of its own; otherwise
+// a message that is one string stays one. It returns false if the message has no content in a
+// known form.
 func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 	at, ok := locate(m.Raw, path{"content"})
 	if !ok {
@@ -291,9 +291,8 @@ func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
 	return m.spliced(at, append(value, ']'))
 }
 
-// Joined gives one message that holds the content of both, for styles in which
-// speakers must take turns. It reports false when a message is more than its
-// content.
+// Joined returns one message with the content of both, for formats in which speakers must
+// take turns. It returns false if a message has more than its content.
 func (m *Message) Joined(next *Message) (Message, bool) {
 	a, ok := locate(m.Raw, path{"content"})
 	b, ok2 := locate(next.Raw, path{"content"})
@@ -312,9 +311,8 @@ func (m *Message) Joined(next *Message) (Message, bool) {
 	return m.withParts(a, append(slices.Clone(parts(x)), parts(y)...))
 }
 
-// Without gives the message without a text that WithPart put behind or before
-// what it says. It reports false when the text is all that the message has, or is
-// not found.
+// Without returns the message without a text that WithPart added. It returns false if the
+// message has no other text, or if the text is not found.
 func (m *Message) Without(text string) (Message, bool) {
 	at, ok := locate(m.Raw, path{"content"})
 	if !ok {

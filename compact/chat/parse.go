@@ -1,12 +1,11 @@
-// Package chat models a conversation with a language model so that it can be
-// cut without breaking it. It reads OpenAI chat messages (text, several parts,
-// parallel tool calls, legacy function calls, reasoning fields), the items of
-// OpenAI's Responses API, and messages made of Anthropic-style content blocks,
-// and keeps every message byte for byte: what it does not understand is simply
-// still there.
+// Package chat models a conversation with a language model so that it can be cut without
+// breaking it. It reads OpenAI chat messages (text, several parts, parallel tool calls,
+// legacy function calls, reasoning fields), items of OpenAI's Responses API, and messages
+// with Anthropic-style content blocks. It keeps every message byte for byte, including what
+// it does not understand.
 //
-// A Unit is what may be removed at once: one message, or an assistant message
-// with every result of its calls. Check says what a strict provider would refuse.
+// A Unit is what can be removed at once: one message, or an assistant message with every
+// result of its calls. Check lists what a strict provider would reject.
 package chat
 
 import (
@@ -18,11 +17,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind sorts messages by who speaks.
+// Kind is the kind of a message, by its speaker.
 type Kind uint8
 
-// The kinds. Opaque is a message whose role nobody knows, or which is not an
-// object: it is kept as it is.
+// The kinds. An Opaque message has an unknown role, or is not an object; it is kept as it is.
 const (
 	Opaque Kind = iota
 	System      // roles "system" and "developer"
@@ -31,32 +29,32 @@ const (
 	Result // roles "tool" and "function", or a user message with tool_result blocks
 )
 
-// Message is one message: its bytes, and what could be read from them.
+// Message is one message: its bytes, and what was read from them.
 type Message struct {
 	// Raw is the message as it was sent.
 	Raw  jsontext.Value
 	Kind Kind
 	Role string
-	// Texts are the readable texts in order: what a person or the model wrote.
-	// The text of tool results is in Results.
+	// Texts are the readable texts in order, as a person or the model wrote them. The text of
+	// tool results is in Results.
 	Texts []string
 	// Reasoning are texts of thinking blocks and reasoning fields.
 	Reasoning []string
 	Calls     []Call
 	Results   []Output
-	// Media counts images, audio and files, wherever they stand.
+	// Media counts images, audio and files anywhere in the message.
 	Media int
-	// Other holds parts that nobody knows, as JSON; they count as text.
+	// Other holds parts of unknown types, as JSON; they count as text.
 	Other []string
-	// Blocks says that tool calls or results stand in content blocks, in the
-	// style of Anthropic.
+	// Blocks reports that tool calls or results are in content blocks, in the style of
+	// Anthropic.
 	Blocks bool
 	// textAt is where the last of Texts stands.
 	textAt path
 	// Pinned is the message's own mark: "memoryd": {"pin": true}.
 	Pinned bool
-	// Item says that the message is an item of OpenAI's Responses API that is
-	// not a chat message: a call, the output of one, or reasoning.
+	// Item reports that the message is an item of OpenAI's Responses API other than a chat
+	// message: a call, its output, or reasoning.
 	Item bool
 	// hasFields says that calls stand beside the content.
 	hasFields bool
@@ -75,7 +73,7 @@ type Call struct {
 type Output struct {
 	ID, Name, Text string
 	Legacy         bool
-	// Plain says that the result is text only, so that it can be replaced.
+	// Plain reports that the result is only text, so that it can be replaced.
 	Plain bool
 	at    path
 }
@@ -98,11 +96,11 @@ func (m *Message) reasoningOnly() bool {
 	return m.Kind == Assistant && len(m.Reasoning) > 0 && len(m.Calls) == 0 && strings.TrimSpace(m.Text()) == ""
 }
 
-// ErrSyntax says that a message is not JSON at all.
+// ErrSyntax means that a message is not JSON.
 var ErrSyntax = errors.New("not valid JSON")
 
-// Parse reads one message. Only text that is not JSON is an error; whatever else
-// is odd makes the message poorer in meaning, never in bytes.
+// Parse reads one message. It fails only if the text is not JSON. Anything else unusual loses
+// meaning, but no bytes.
 func Parse(raw []byte) (Message, error) {
 	v := jsontext.Value(raw)
 	m := Message{Raw: v}

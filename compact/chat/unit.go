@@ -2,34 +2,34 @@ package chat
 
 import "fmt"
 
-// Unit is what is kept or removed as a whole.
+// Unit is kept or removed as a whole.
 type Unit struct {
-	// Index lists the messages, ascending. Other units may stand in between when
-	// a result came late.
+	// Index lists the messages, ascending. Other units can be in between if a result came
+	// late.
 	Index []int
-	// Calls says that the unit holds tool calls; Tools names them in order.
+	// Calls reports that the unit has tool calls; Tools names them in order.
 	Calls bool
 	Tools []string
-	// Pending says that a call has no result yet.
+	// Pending reports that a call has no result yet.
 	Pending bool
-	// Orphan says that a result answers no call before it. Such a unit cannot
-	// stand in a valid conversation.
+	// Orphan reports that a result answers no earlier call. Such a unit is not allowed in a
+	// valid conversation.
 	Orphan bool
 }
 
-// First and Last are the places of the unit's outermost messages.
+// First and Last are the places of the unit's first and last message.
 func (u *Unit) First() int { return u.Index[0] }
 
-// Last is the place of the unit's last message.
+// Last returns the place of the unit's last message.
 func (u *Unit) Last() int { return u.Index[len(u.Index)-1] }
 
 // Units splits a conversation into units, ordered by their first message. Each
 // message is in exactly one.
 //
-// A result belongs to the newest message before it that made a call with its id
-// and still waits for the result; ids may repeat in a conversation, as recorded
-// agents do. A second result for an answered call stays with that call. Thinking
-// that stands in a message of its own belongs to the assistant message after it.
+// A result belongs to the newest earlier message that made a call with its id and still waits
+// for the result. Ids may repeat in a conversation, as those of recorded agents do. A second
+// result for an answered call stays with that call. Thinking in a message of its own belongs
+// to the assistant message after it.
 func Units(ms []Message) []Unit {
 	p := pairing{root: make([]int, len(ms)), open: map[string][]int{}, owner: map[string]int{}}
 	for i := range ms {
@@ -138,30 +138,30 @@ func (p *pairing) units(ms []Message, orphan []bool) []Unit {
 	return us
 }
 
-// Fault is a way in which a strict provider refuses a conversation.
+// Fault is a reason why a strict provider rejects a conversation.
 type Fault string
 
 // The faults.
 const (
 	OrphanResult Fault = "orphan_result" // a result without a call before it
 	Unanswered   Fault = "unanswered"    // a call without all its results, with messages after it
-	Detached     Fault = "detached"      // something stands between a call and its results
+	Detached     Fault = "detached"      // another message is between a call and its results
 	NotUserFirst Fault = "not_user_first"
 )
 
-// Problem is one fault and the message it is found at.
+// Problem is a fault and the message that has it.
 type Problem struct {
 	Fault Fault
 	Index int
-	// ID is the tool call's id, where there is one.
+	// ID is the tool call's id, if there is one.
 	ID string
 }
 
 // String describes the problem in words.
 func (p Problem) String() string { return fmt.Sprintf("message %d: %s %q", p.Index, p.Fault, p.ID) }
 
-// Check lists what a strict provider would refuse. A call at the very end that
-// still waits for its result is no fault.
+// Check lists what a strict provider would reject. A call at the very end that still waits
+// for its result is not a fault.
 func Check(ms []Message) []Problem {
 	var ps []Problem
 	waiting := map[string]int{} // key of call to how many results it still needs
@@ -219,9 +219,9 @@ func Check(ms []Message) []Problem {
 	return ps
 }
 
-// Introduced lists the problems of after that before did not have: compaction
-// must never add one. Problems are compared by fault and id; an orphan result is
-// a problem of after in any case.
+// Introduced lists the problems of after that before did not have: compaction must never add
+// one. It compares problems by fault and id; an orphan result always counts as a problem of
+// after.
 func Introduced(before, after []Message) []Problem {
 	old := map[Problem]int{}
 	for _, p := range Check(before) {

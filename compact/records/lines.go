@@ -251,7 +251,7 @@ func isOneLine(s string) bool {
 	return s == "" || before != ' '
 }
 
-// Shorten cuts to about n bytes, at a character, with an ellipsis.
+// Shorten cuts to about n bytes, between characters, with an ellipsis.
 func Shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

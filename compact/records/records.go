@@ -1,7 +1,6 @@
-// Package records is the content of a summary: what people and the assistant said,
-// what calls did, and what tools returned. Collect reads the texts of a conversation,
-// oldest first, into candidate lines; Select takes the lines that are worth their
-// space in a given number of tokens.
+// Package records builds the content of a summary: what people and the assistant said, what
+// calls did, and what tools returned. Collect reads the texts of a conversation, oldest
+// first, into candidate lines. Select chooses the most valuable lines for a number of tokens.
 //
 //	user: From now on A-17 has to stay below 40.
 //	- update_entry(target A-17, amount 38) → ok yes, id R38
@@ -9,22 +8,21 @@
 //	item 4202497723: color blue, switch clicky, backlight RGB, price 134
 //	> disk /dev/sda went away
 //
-// The beginning of a line says whose it is, and no text of a tool can begin a line by
-// itself, so that a summary can be read back: Collect takes it as a text as well.
-// Nothing here asks a model, no word of any language means anything, and values are
-// copied byte for byte.
+// The beginning of a line shows whose it is, and no tool can write such a beginning. So
+// Collect can read a summary back as a text. No model is involved, no word of any language
+// has a meaning, and values are copied byte for byte.
 package records
 
 import (
 	"strings"
 )
 
-// Source says who wrote a text.
+// Source is who wrote a text.
 type Source uint8
 
 // The sources.
 const (
-	Result    Source = iota // a tool's output, of a call that nobody knows
+	Result    Source = iota // a tool's output whose call is unknown
 	Call                    // a tool call with its output
 	Assistant               // the model's own words
 	User                    // what a person wrote
@@ -33,31 +31,31 @@ const (
 
 // Text is one text of a conversation.
 type Text struct {
-	// Body is the text; of a call its arguments.
+	// Body is the text, or the arguments of a call.
 	Body string
 	From Source
-	// Place is the number of the message; later is newer.
+	// Place is the number of the message; a higher number is newer.
 	Place int
-	// Tool is the tool called, Output what the call gave.
+	// Tool is the called tool, Output its result.
 	Tool, Output string
-	// Kept says that the text stays in the conversation: it tells what is
-	// mentioned and needs no lines.
+	// Kept reports that the text stays in the conversation. It needs no lines, but shows what
+	// is mentioned.
 	Kept bool
-	// Fresh says that nobody has answered the text yet.
+	// Fresh reports that the text has no answer yet.
 	Fresh bool
-	// ID is what the original is looked up by where a text is cut.
+	// ID identifies the original of a text that is cut.
 	ID string
 }
 
-// Options steer a collection. Count is required.
+// Options control a collection. Count is required.
 type Options struct {
-	// End is the place that ages are counted from; 0 means after the last text.
+	// End is the place from which ages are counted; 0 means after the last text.
 	End int
 	// Count counts tokens.
 	Count func(string) int
-	// Room is how many tokens the lines will have, about; 0 means that all have room.
+	// Room is the approximate number of tokens for the lines; 0 means no limit.
 	Room int
-	// Redact rewrites a value that stands behind a label; nil writes it as it is.
+	// Redact rewrites a value that follows a label; nil leaves it as it is.
 	Redact func(label, value string) string
 }
 

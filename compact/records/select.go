@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Selection are the lines that were taken.
+// Selection contains the selected lines.
 type Selection struct {
-	// Said are lines of people and the assistant, in order.
+	// Said are the lines of people and the assistant, in order.
 	Said []string
-	// Done is the ledger: a line a call.
+	// Done is the ledger: one line per call.
 	Done []string
 	// Records are the lines from tools: tables and quotes, in the order of the
 	// conversation.
@@ -42,9 +42,9 @@ func (h *heapOf) Pop() any {
 	return x
 }
 
-// Select takes what is most worth its space within room tokens: a line is worth the
-// weights of those of its values that stand nowhere yet, more where a person wrote it or
-// a call did something. It may be called again.
+// Select chooses the lines that are most worth their space within room tokens. A line is
+// worth the weights of those of its values that are nowhere else yet. It counts more if a
+// person wrote it or a call changed something. Select may be called again.
 func (s *Set) Select(room int) Selection {
 	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, named: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
@@ -92,8 +92,8 @@ const userShare = 0.10
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
 
-// Pick marks the lines that hold one of the texts, which Select takes before others;
-// n is how many of the texts some line holds.
+// Pick marks the lines that contain one of the texts; Select prefers them. n is the number of
+// texts that some line contains.
 func (s *Set) Pick(texts []string) (n int) {
 	for _, t := range texts {
 		found := false
@@ -109,7 +109,7 @@ func (s *Set) Pick(texts []string) (n int) {
 	return n
 }
 
-// Holds reports whether a line holds a text, word for word.
+// Holds reports whether a line contains a text, word for word.
 func (s *Set) Holds(text string) bool {
 	return slices.ContainsFunc(s.items, func(it *item) bool { return it.row == nil && it.kind != headItem && s.holds(it, text) })
 }

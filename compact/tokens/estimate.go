@@ -2,21 +2,21 @@ package tokens
 
 import "unicode/utf8"
 
-// Estimator is a Counter without a vocabulary. The zero value estimates for
-// o200k_base; see ForModel.
+// Estimator is a Counter without a vocabulary. The zero value estimates for o200k_base; see
+// ForModel.
 type Estimator struct {
-	// Encoding picks the table of charges.
+	// Encoding selects the table of costs.
 	Encoding Encoding
-	// Factor scales the result; 0 means 1. A caller that learns from reported
-	// usage how far the estimate is off sets it.
+	// Factor scales the result; 0 means 1. A caller sets it if it learns from reported usage
+	// how far the estimate is off.
 	Factor float64
 }
 
 // milli is a charge in thousandths of a token.
 type milli = int64
 
-// Count implements Counter. Each byte of text is looked at once; invalid bytes
-// are charged as one character of an unknown script each.
+// Count implements Counter. It reads each byte once. An invalid byte costs as much as a
+// character of an unknown script.
 func (e Estimator) Count(text string) int {
 	t := tableOf(e.Encoding)
 	var sum milli

@@ -2,11 +2,10 @@ package tokens
 
 import "strings"
 
-// ForModel picks the estimator for a model's name. A provider prefix
-// ("openai/gpt-4o") is ignored. Anthropic's tokenizers yield more tokens than
-// o200k_base for the same English text, about 4/3.3 by the rule of thumb that
-// LangChain uses, so those models get that factor; names that nobody knows get
-// 1.1, to be on the safe side.
+// ForModel returns the estimator for a model's name. It ignores a provider prefix
+// ("openai/gpt-4o"). Anthropic's tokenizers yield more tokens than o200k_base for the same
+// English text, about 4/3.3 by LangChain's rule of thumb, so those models get that factor.
+// Unknown names get 1.1, to be safe.
 func ForModel(name string) Estimator {
 	base := strings.ToLower(name)
 	if i := strings.LastIndexByte(base, '/'); i >= 0 {
@@ -20,8 +19,8 @@ func ForModel(name string) Estimator {
 	return Estimator{Encoding: O200k, Factor: 1.1}
 }
 
-// Known reports whether ForModel has the very table of a model, so that nothing
-// is to be learned of it.
+// Known reports whether ForModel has the exact table of a model, so that there is nothing to
+// learn.
 func Known(name string) bool { return ForModel(name).Factor == 1 }
 
 // families is read from the top; longer prefixes stand before shorter ones.

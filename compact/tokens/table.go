@@ -2,13 +2,12 @@ package tokens
 
 import "unicode"
 
-// Encoding names a family of tokenizers with similar costs.
+// Encoding is a family of tokenizers with similar costs.
 type Encoding string
 
-// The encodings that have a table of their own. Any other value counts as
-// O200k.
+// The encodings with their own table. Any other value counts as O200k.
 const (
-	O200k  Encoding = "o200k"  // gpt-4o, gpt-4.1, gpt-5, o1 and later; near to Llama 3, Qwen, DeepSeek
+	O200k  Encoding = "o200k"  // gpt-4o, gpt-4.1, gpt-5, o1 and later; similar to Llama 3, Qwen, DeepSeek
 	CL100k Encoding = "cl100k" // gpt-4, gpt-3.5-turbo, text-embedding-3
 )
 

@@ -1,10 +1,10 @@
-// Package kinds remembers verdicts on kinds of outputs: what a person or a model said of
-// one call holds for its like, in its tool, until somebody says otherwise.
+// Package kinds remembers verdicts on kinds of outputs: what a person or a model said about
+// one call applies to similar calls of its tool, until somebody decides otherwise.
 //
-// A verdict of a model teaches only those who recorded such a call themselves, until
-// calls of two sources agree: who writes outputs could make a model say anything. A
-// person's verdict holds for all. Verdicts that contradict each other split their kind
-// by what else tells the calls apart; where nothing does, nobody is sure of it.
+// A model's verdict applies only to sources that recorded such a call themselves, until calls
+// of two sources agree, because an author of outputs could make a model say anything. A
+// person's verdict applies to all. Contradicting verdicts split their kind by what else
+// distinguishes the calls. If nothing does, the kind decides nothing.
 package kinds
 
 import (
@@ -18,19 +18,18 @@ import (
 	"memoryd/internal/reading"
 )
 
-// RecordKind is the kind of the records that hold labels: of each kind of output one,
-// under its name.
+// RecordKind is the kind of the records that hold labels, one record per kind of output.
 const RecordKind = "output_kind"
 
-// Label is a verdict on one call, taken for its like.
+// Label is a verdict on one call that applies to its kind.
 type Label struct {
 	IDs   [reading.Levels]reading.ID
 	Score float64
 	// By names the judge as memoryd.Evaluation does: "person:ann", "llm:tiny".
 	By string
-	// Source is who recorded the call.
+	// Source is the source that recorded the call.
 	Source string `json:",omitempty"`
-	// Call is the call that was judged.
+	// Call is the judged call.
 	Call    memoryd.CallKey
 	At      time.Time
 	Reason  string `json:",omitempty"`
@@ -43,8 +42,8 @@ func (l *Label) ByPerson() bool { return strings.HasPrefix(l.By, memoryd.PersonP
 // mostLabels is how many labels of a kind are kept; the newest stay.
 const mostLabels = 16
 
-// Add gives the labels of a kind with one more. A judge has one label on a call, and a
-// person one on each part of the kind.
+// Add returns the labels of a kind with one more. A judge has one label per call, and a
+// person one per part of the kind.
 func Add(labels []Label, l Label) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(o Label) bool {
 		return o.By == l.By && (o.Call == l.Call || o.IDs == l.IDs && o.Source == l.Source) || o.ByPerson() && l.ByPerson() && o.IDs == l.IDs
@@ -53,16 +52,16 @@ func Add(labels []Label, l Label) []Label {
 	return labels[max(0, len(labels)-mostLabels):]
 }
 
-// Encode writes the labels of a kind as a record holds them.
+// Encode encodes the labels of a kind for a record.
 func Encode(labels []Label) ([]byte, error) { return json.Marshal(labels) }
 
-// Decode reads what Encode wrote.
+// Decode decodes what Encode wrote.
 func Decode(raw []byte) (labels []Label, err error) {
 	err = json.Unmarshal(raw, &labels)
 	return labels, err
 }
 
-// Book holds what is known of the kinds of one tool. The nil Book knows nothing.
+// Book holds what is known about the kinds of one tool. A nil Book knows nothing.
 type Book struct {
 	byKind map[reading.ID][]Label
 }
@@ -77,7 +76,7 @@ func (b *Book) Put(id reading.ID, labels []Label) {
 	}
 }
 
-// Of gives the labels of a kind.
+// Of returns the labels of a kind.
 func (b *Book) Of(id reading.ID) []Label {
 	if b == nil {
 		return nil
@@ -88,17 +87,17 @@ func (b *Book) Of(id reading.ID) []Label {
 // Empty reports whether nothing is known.
 func (b *Book) Empty() bool { return b == nil || len(b.byKind) == 0 }
 
-// Verdict is what is known of a kind.
+// Verdict is what is known about a kind.
 type Verdict struct {
 	Label
-	// Split is true where labels contradict each other on the kind as people see it.
+	// Split reports that labels contradict each other on the kind that people see.
 	Split bool
-	// Agreed is how many labels say so.
+	// Agreed is the number of labels that agree.
 	Agreed int
 }
 
-// Decide tells what is known of the kind of a call that source recorded. ok is false
-// where nothing is, or nobody is sure.
+// Decide returns what is known about the kind of a call that source recorded. ok is false if
+// nothing is known, or the labels contradict each other.
 func (b *Book) Decide(k *reading.Kind, source string) (v Verdict, ok bool) {
 	labels := b.Of(k.ID())
 	if len(labels) == 0 {

@@ -9,7 +9,7 @@ import (
 	"memoryd/store"
 )
 
-// Records is what of a store holds labels.
+// Records is the part of a store that holds labels.
 type Records interface {
 	Record(ctx context.Context, key store.RecordKey) (store.Record, error)
 	PutRecord(ctx context.Context, r store.Record) (int64, error)
@@ -20,7 +20,7 @@ type Records interface {
 // mostKinds is how many labelled kinds of a tool are read.
 const mostKinds = 10_000
 
-// Read gives what is known of a tool's kinds.
+// Read returns what is known about a tool's kinds.
 func Read(ctx context.Context, s Records, ref memoryd.ToolRef) (*Book, error) {
 	b := &Book{}
 	from := store.RecordKey{ToolRef: ref, Kind: RecordKind}
@@ -43,7 +43,7 @@ func Read(ctx context.Context, s Records, ref memoryd.ToolRef) (*Book, error) {
 	return b, nil
 }
 
-// Forget drops what verdicts on calls of a source taught.
+// Forget removes what was learned from verdicts on calls of a source.
 func Forget(ctx context.Context, s Records, ref memoryd.ToolRef, source string) error {
 	b, err := Read(ctx, s, ref)
 	if err != nil {
@@ -62,8 +62,8 @@ func Forget(ctx context.Context, s Records, ref memoryd.ToolRef, source string) 
 	return nil
 }
 
-// Write changes the labels of a kind, and gives them. It fails with Conflict where
-// somebody else did so meanwhile.
+// Write changes the labels of a kind and returns them. It fails with Conflict if they were
+// changed in the meantime.
 func Write(ctx context.Context, s Records, key store.RecordKey, change func([]Label) []Label) ([]Label, error) {
 	r, err := s.Record(ctx, key)
 	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {

@@ -13,7 +13,7 @@ import (
 // ruleSet changes with every change to what the rules decide.
 const ruleSet = "9"
 
-// Judge rates calls. It is immutable and safe for concurrent use.
+// Judge judges calls. It is immutable and safe for concurrent use.
 type Judge struct {
 	version string
 	rules   []rule
@@ -22,18 +22,18 @@ type Judge struct {
 	pool    *sync.Pool // of *scratch
 }
 
-// Result is what the rules say of a call.
+// Result is the verdict of the rules on a call.
 type Result struct {
 	memoryd.Evaluation
-	// Sure is true where the rules are expected to be right in at least 99 of
-	// 100 cases, so that asking a model would not pay.
+	// Sure reports that the rules are expected to be right in at least 99 of 100 cases, so
+	// that asking a model would not pay.
 	Sure bool
-	// Fact is true where the call itself reports its outcome: by a flag or by the exit
-	// status of a process. Nobody's word on outputs of its kind is above that.
+	// Fact reports that the call itself reports its outcome, by a flag or by the exit status
+	// of a process. No verdict on outputs of its kind overrides that.
 	Fact bool
 }
 
-// New makes a judge.
+// New returns a judge.
 func New() *Judge {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s", ruleSet, score.Version())
@@ -45,27 +45,26 @@ func New() *Judge {
 	return &Judge{version: version, rules: rules, texts: textRules(), model: score.Default(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
 }
 
-// Version identifies the rule set: evaluations of judges with
-// equal versions agree on equal calls and profiles.
+// Version identifies the set of rules: judges with equal versions agree on equal calls and
+// profiles.
 func (j *Judge) Version() string { return j.version }
 
-// With gives a judge that differs in its learned score.
+// With returns a judge with another learned score.
 func (j *Judge) With(m *score.Model) *Judge {
 	other := *j
 	other.model = m
 	return &other
 }
 
-// Features fills in what the learned score is given of a call.
+// Features fills in the features of a call for the learned score.
 func (j *Judge) Features(c *memoryd.Call, f *score.Features) {
 	v := newView(j, c, nil)
 	defer v.release()
 	v.readFeatures(f)
 }
 
-// Judge rates c. The profile holds what is known of the tool's earlier calls;
-// nil means nothing. Neither is changed. The time of the evaluation is left to the
-// caller.
+// Judge judges c. The profile describes the tool's earlier calls; nil means nothing is known.
+// Neither is changed. The caller sets the time of the evaluation.
 func (j *Judge) Judge(c *memoryd.Call, p *Profile) Result {
 	v := newView(j, c, p)
 	defer v.release()

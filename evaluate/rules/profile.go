@@ -25,10 +25,9 @@ const (
 	shapes
 )
 
-// Profile summarises a tool's earlier calls: the costs of its successes and the
-// shapes of its outputs. Its size is bounded. Observe must not run at the same
-// time as anything else on the same profile; judging with one profile from many
-// goroutines is safe.
+// Profile summarises a tool's earlier calls: the costs of its successes and the shapes of its
+// outputs. Its size is bounded. Observe must not run concurrently with anything else on the
+// same profile. Many goroutines may judge with one profile.
 type Profile struct {
 	successes int64
 	failures  int64
@@ -52,8 +51,8 @@ func (r *ring) add(x float64) {
 	r.next = (r.next + 1) % window
 }
 
-// Observe adds a call to what is known. Only judged calls count: the score says
-// whether it was a success (1.0) or a failure (0.0); halves are left out.
+// Observe adds a call to the profile. Only judged calls count: 1.0 is a success and 0.0 a
+// failure; partial successes are left out.
 func (p *Profile) Observe(c *memoryd.Call) {
 	if c.Evaluation.State != memoryd.Judged {
 		return

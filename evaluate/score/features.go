@@ -8,25 +8,25 @@ import (
 	"memoryd/internal/loosejson"
 )
 
-// Call is what is scored.
+// Call is a call to score.
 type Call struct {
 	Input   string // the texts of the input
-	Output  string // without the blanks around it
+	Output  string // without white space around it
 	Body    *loosejson.Doc
 	Purpose Purpose
 }
 
-// Purpose is what a tool is for, as far as it is known.
+// Purpose is what a tool is for, as far as known.
 type Purpose uint32
 
-// What tools are for.
+// The purposes of tools.
 const (
 	Other    Purpose = iota
-	Reads            // it hands over what others wrote
+	Reads            // it returns what others wrote
 	Acts             // it changes something
-	Inspects         // what is wrong is what it looks for
-	Commands         // it runs a command line
-	Shows            // it runs a command line that shows what others wrote
+	Inspects         // it looks for problems, so a problem in its output is a result
+	Commands         // it runs commands
+	Shows            // it runs commands that show what others wrote
 )
 
 // Bounds of what is read: a message stands at the head or at the end of an output.
@@ -41,11 +41,10 @@ const (
 	maxItems   = 3
 )
 
-// Bits is how many bits of a feature's hash are kept.
+// Bits is the number of bits kept of a feature's hash.
 const Bits = 17
 
-// Features are the hashed features of one call, each once. They can be filled again
-// and again.
+// Features are the hashed features of one call, each once. They can be reused.
 type Features struct {
 	List  []uint32
 	seen  [1 << Bits / 64]uint64
@@ -101,7 +100,7 @@ func fold(h uint32) uint32 {
 	return h & (1<<Bits - 1)
 }
 
-// Word is the feature of a word in lower case.
+// Word returns the feature of a word in lower case.
 func Word(s string) uint32 { return fold(hash(ofWord, []byte(s))) }
 
 // Read fills in the features of a call.

@@ -1,9 +1,9 @@
-// Package score tells how probable it is that a call failed, or found nothing, from
-// the words and the form of its output: a logistic model over hashed features, some
+// Package score estimates the probability that a call failed, or found nothing, from the
+// words and the form of its output. It is a logistic model over hashed features, of some
 // hundred kilobytes, learned from labelled outputs.
 //
-// It knows no tool and no phrase by heart. What it read in training decides, so a wrong
-// score is mended by labelled outputs and by training anew:
+// It has no rules for tools or phrases. Its training data decides, so you correct a wrong
+// score by adding labelled outputs and training again:
 //
 //	go -C bench run ./train
 package score
@@ -21,11 +21,11 @@ import (
 // Heads are the questions that the model answers.
 const (
 	Failed  = iota // the call failed
-	Nothing        // it worked and found nothing, or only in part
+	Nothing        // it worked, but found nothing, or only part
 	heads
 )
 
-// Model is a table of weights for each question. It does not change once it is made.
+// Model is a table of weights for each question. It is immutable.
 type Model struct {
 	bias    [heads]float32
 	scale   [heads]float32
@@ -39,7 +39,7 @@ const headerBytes = heads * 8
 //go:embed weights.bin
 var embedded []byte
 
-// Default is the model that comes with the program.
+// Default is the built-in model.
 var Default = sync.OnceValue(func() *Model {
 	m, err := Decode(embedded)
 	if err != nil {
@@ -48,13 +48,13 @@ var Default = sync.OnceValue(func() *Model {
 	return m
 })
 
-// Version tells the models of two programs apart.
+// Version identifies the model.
 func Version() string {
 	sum := sha256.Sum256(embedded)
 	return hex.EncodeToString(sum[:6])
 }
 
-// Decode reads a model as Encode writes it.
+// Decode decodes a model.
 func Decode(b []byte) (*Model, error) {
 	if len(b) != headerBytes+heads<<Bits {
 		return nil, errors.New("the weights have another size than this program expects")
@@ -70,7 +70,7 @@ func Decode(b []byte) (*Model, error) {
 	return m, nil
 }
 
-// Encode gives a model's bytes, equal for equal weights.
+// Encode encodes a model; equal weights give equal bytes.
 func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 	b := make([]byte, headerBytes+heads<<Bits)
 	for k := range heads {
@@ -88,7 +88,7 @@ func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 	return b
 }
 
-// Score gives the probability of each answer.
+// Score returns the probability of each answer.
 func (m *Model) Score(f *Features) (p [heads]float64) {
 	norm := 1 / math.Sqrt(float64(max(len(f.List), 1)))
 	for k := range heads {

@@ -1,6 +1,6 @@
-// Package effect says whether it helps agents to be told what is known of tools, and how
-// much, by calls alone. docs/effect.md has the definition in words; the API, the
-// dashboard, the command line and the digest show what is computed here.
+// Package effect measures whether advice helps agents, and how much, from calls alone.
+// docs/effect.md defines it in words. The API, the dashboard, the command line and the digest
+// show its results.
 package effect
 
 import (
@@ -13,19 +13,19 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Side is what the run of a call was told.
+// Side is whether the run of a call got advice.
 type Side int
 
 // The sides.
 const (
 	Unknown Side = iota
 	Told
-	Untold // on purpose, to compare with
-	Before // unknown, and older than the first call of the tool whose run is known
+	Untold // got none on purpose, for comparison
+	Before // unknown, and older than the tool's first call whose run is known
 	sides
 )
 
-// String says the side in a word, "" where it is unknown.
+// String returns the side as a word; "" if it is unknown.
 func (s Side) String() string {
 	switch s {
 	case Told:
@@ -39,8 +39,8 @@ func (s Side) String() string {
 	return ""
 }
 
-// SideOf reads what the run of a call was told from its metadata: told, or a
-// guideline_version above 0, which an agent gives that was shown one.
+// SideOf reads from a call's metadata whether its run got advice: from told, or from a
+// guideline_version above 0, which agents send that saw one.
 func SideOf(metadata json.RawMessage) Side {
 	if !bytes.Contains(metadata, []byte(`"told"`)) && !bytes.Contains(metadata, []byte("guideline_version")) {
 		return Unknown
@@ -68,8 +68,8 @@ type Group struct {
 	Runs   int `json:"runs"`
 	Calls  int `json:"calls"`
 	Failed int `json:"failed"`
-	// Partial are calls with issues; Worded are failures and issues that no report of the
-	// call shows, but its wording.
+	// Partial counts partial successes. Worded counts failures and partial successes that
+	// only the wording shows, not a report of the call.
 	Partial int             `json:"partial"`
 	Worded  int             `json:"by_wording"`
 	Rate    float64         `json:"failure_rate"`
@@ -96,23 +96,24 @@ type Range struct {
 	High float64 `json:"high"`
 }
 
-// The bases of an effect.
+// The bases of comparison.
 const (
-	HeldOut     = "held_out"     // runs that were told nothing on purpose, at the same time
-	BeforeAfter = "before_after" // calls before any run was told: an estimate
+	HeldOut     = "held_out"     // runs without advice on purpose, at the same time
+	BeforeAfter = "before_after" // calls before any run got advice: an estimate
 	NotEnough   = "not_enough"
 )
 
-// Effect is how runs that were told compare with others.
+// Effect compares runs that got advice with others.
 type Effect struct {
-	// Basis says what Told is compared with; with NotEnough, the rest is 0.
+	// Basis is what Told is compared with. With NotEnough, the rest is 0.
 	Basis  string `json:"basis"`
 	Told   Group  `json:"told"`
 	Untold Group  `json:"untold"`
 	Before Group  `json:"before"`
-	// Less is by how much the failure rate is lower where runs were told.
+	// Less is the reduction of the failure rate in runs that got advice.
 	Less Range `json:"less"`
-	// Avoided are failed calls, Seconds and Tokens what these would have taken.
+	// Avoided is the number of avoided failed calls; Seconds and Tokens are what those would
+	// have cost.
 	Avoided Range `json:"failures_avoided"`
 	Seconds Range `json:"seconds_saved"`
 	Tokens  Range `json:"tokens_saved"`
@@ -134,7 +135,7 @@ type Counts struct {
 
 type run struct{ calls, failed, partial, worded int }
 
-// Count counts the calls of a tool, which stand newest first.
+// Count counts the calls of a tool, newest first.
 func Count(calls []memoryd.Call) *Counts {
 	c := &Counts{}
 	at := make([]Side, len(calls))
@@ -193,8 +194,8 @@ func worded(e *memoryd.Evaluation) bool {
 	return byRules && !e.Reported()
 }
 
-// Add adds the calls of another tool. What it did before is left out where no run was
-// told of it since: that would compare other tools.
+// Add adds the calls of another tool. Its earlier calls are left out if no run got advice
+// about it since, because that would compare other tools.
 func (c *Counts) Add(o *Counts) {
 	for side := range o.runs {
 		if Side(side) == Before && len(o.runs[Told]) == 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verdict says in a few words whether being told helps.
+// Verdict summarises in a few words whether advice helps.
 func (e *Effect) Verdict() string {
 	switch {
 	case e.Basis != HeldOut && e.Basis != BeforeAfter:
@@ -19,7 +19,7 @@ func (e *Effect) Verdict() string {
 	return "No difference is shown"
 }
 
-// Because says on what that rests.
+// Because returns the basis of the verdict.
 func (e *Effect) Because() string {
 	const told = "Runs that were told failed in "
 	switch e.Basis {

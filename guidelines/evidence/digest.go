@@ -41,9 +41,8 @@ func (ob *Observation) values() []leafValue {
 	return ob.leaves
 }
 
-// Digest reads the bodies of trimmed observations of one tool, so that mining them again
-// and again does not, and tells about how many bytes of memory they take together. Texts
-// that are equal are kept once.
+// Digest parses the bodies of trimmed observations of one tool, so that repeated mining does
+// not have to, and returns roughly how much memory they take. Equal texts are kept once.
 func Digest(list []Observation) int {
 	t := texts{known: map[string]string{}, size: len(list) * int(unsafe.Sizeof(Observation{}))}
 	for i := range list {

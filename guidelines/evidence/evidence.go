@@ -1,10 +1,9 @@
-// Package evidence computes what the kept calls of one tool show, before
-// anybody puts it into words: which parameters there are, where their values came
-// from, what failed calls said and which rules the calls bear out. It is deterministic,
-// calls no model and believes no prose.
+// Package evidence computes what the stored calls of a tool show, before anything puts it
+// into words: its parameters, where their values came from, what failed calls returned, and
+// which rules the calls support. It is deterministic, uses no model and trusts no text.
 //
-// Text in it (names, values, messages) comes from the calls and is untrusted: whoever
-// publishes it goes by guidelines/origin.
+// Text in it (names, values, messages) comes from the calls and is untrusted: publish it only
+// according to guidelines/origin.
 package evidence
 
 import (
@@ -21,32 +20,32 @@ const maxValueBytes = 64
 
 // Evidence is what the calls of one tool show.
 type Evidence struct {
-	// Calls are all kept calls, Judged those with a verdict: Failed of them
-	// scored 0, Partial 0.5 and Good 1.
+	// Calls counts all stored calls, and Judged those with a verdict; Failed of them scored
+	// 0, Partial 0.5 and Good 1.
 	Calls   int `json:"calls"`
 	Judged  int `json:"judged"`
 	Failed  int `json:"failed"`
 	Partial int `json:"partial"`
 	Good    int `json:"good"`
-	// Overstated counts calls that were flagged as successful and scored 0.
+	// Overstated counts calls that were reported as successful and scored 0.
 	Overstated int `json:"overstated"`
-	// Runs counts the runs that the calls belong to, where these are known.
+	// Runs counts the runs of the calls, if known.
 	Runs int `json:"runs,omitempty"`
-	// Parties counts the API keys that recorded the calls, or, where it was one, the
+	// Parties counts the API keys that recorded the calls, or, if there is only one, the
 	// agents that calls name.
 	Parties int `json:"parties,omitempty"`
 
 	Parameters []Parameter   `json:"parameters"`
 	Output     OutputProfile `json:"output"`
-	// Rules are those that the calls bear out, that of most calls first.
+	// Rules are the rules that the calls support, the one with the most calls first.
 	Rules []Rule `json:"rules,omitempty"`
-	// Messages are what calls that went wrong said, by form, those that weigh most first.
+	// Messages are the messages of calls that went wrong, by form, the most important first.
 	Messages []Message `json:"messages,omitempty"`
-	// Sources say where the values of parameters came from.
+	// Sources show where the values of parameters came from.
 	Sources  []Provenance `json:"sources,omitempty"`
 	Exemplar *Exemplar    `json:"exemplar,omitempty"`
-	// Unchanged counts the calls that sent a failed input of their run again as it
-	// was, in UnchangedRuns runs.
+	// Unchanged counts the calls that repeated a failed input of their run, in UnchangedRuns
+	// runs.
 	Unchanged     Retry `json:"unchanged"`
 	UnchangedRuns int   `json:"unchanged_runs,omitempty"`
 }
@@ -58,14 +57,14 @@ type Rule struct {
 	Keys []memoryd.CallKey `json:"-"`
 }
 
-// Retry counts tries and those that worked.
+// Retry counts attempts and those that worked.
 type Retry struct {
 	Tries     int `json:"tries"`
 	Succeeded int `json:"succeeded"`
 }
 
-// Mine computes the evidence of calls, which belong to one tool and stand oldest
-// first. It does not keep or change them.
+// Mine computes the evidence of calls, which must belong to one tool and be sorted oldest
+// first. It neither keeps nor changes them.
 func Mine(calls []memoryd.Call) Evidence {
 	o := NewObserver()
 	obs := make([]Observation, len(calls))
@@ -79,9 +78,9 @@ func Mine(calls []memoryd.Call) Evidence {
 	return MineObserved(name, obs, calls)
 }
 
-// MineObserved is Mine for calls of a tool that were observed before, oldest first;
-// recent are calls with their outputs, from which these are described. It notes in obs
-// what it read of their bodies.
+// MineObserved is Mine for calls that were observed before, oldest first. recent are calls
+// with outputs, which are used to describe the outputs. It stores in obs what it parsed of
+// their bodies.
 func MineObserved(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	who := partiesOf(obs)
 	e := Evidence{Calls: len(obs), Parties: who.known}

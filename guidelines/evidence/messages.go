@@ -9,14 +9,14 @@ import (
 	"memoryd"
 )
 
-// Message is what calls that went wrong said, in one form.
+// Message is a message of calls that went wrong, in one form.
 type Message struct {
 	ID string `json:"id"`
-	// Text is the message with the parts that vary, and what callers sent, as "…"; ""
-	// when the outputs hold no message.
+	// Text is the message with "…" for the parts that vary and for what callers sent; "" if
+	// the outputs have no message.
 	Text string `json:"text"`
-	// Calls, of Runs; Sole says that one party of several heard it. Unexplained counts
-	// those that no rule is about.
+	// Calls counts the calls and Runs their runs. Sole reports that one of several parties
+	// alone got it. Unexplained counts the calls that no rule explains.
 	Calls       int  `json:"calls"`
 	Runs        int  `json:"runs"`
 	Sole        bool `json:"sole,omitempty"`

@@ -15,27 +15,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Observation is what mining keeps of one call: its verdict, its input and message
-// cut to what is compared, and what was read of it while the whole was at hand.
+// Observation is what mining keeps of one call: its verdict, its input and message reduced to
+// what is compared, and what was read while the whole call was available.
 type Observation struct {
-	// Call is the call, after Trim without most of its bodies.
+	// Call is the call; after Trim, without most of its bodies.
 	memoryd.Call
-	// Run numbers the run of an agent that the call belongs to, 0: unknown; Named
-	// says that the call named it.
+	// Run is the number of the call's run; 0 means unknown. Named reports that the call named
+	// it.
 	Run   uint64
 	Named bool
-	// Agent stands for the agent or session that made the call; 0: unknown.
+	// Agent is the number of the agent or session that made the call; 0 means unknown.
 	Agent uint64
-	// Writer stands for the API key that recorded the call; 0: none, this machine.
+	// Writer is the number of the API key that recorded the call; 0 means none, this machine.
 	Writer uint64
-	// Shared says that others recorded calls of the workspace's other tools; see Share.
+	// Shared reports that other sources recorded calls in the workspace; see Share.
 	Shared bool
-	// Sources say where the id-like values of the input stood before in the run.
+	// Sources show where the identifiers in the input were seen before in the run.
 	Sources []Source
-	// Before are the tools that had answered well before in the run, in the order of
+	// Before are the tools that had answered successfully before in the run, in the order of
 	// their first answer, at most maxBefore.
 	Before []string
-	// Same is equal for inputs that are; 0 of an observation that was stored without.
+	// Same is equal for equal inputs; 0 in old stored observations.
 	Same uint64
 	// Answer is what the output was like.
 	Answer Answer
@@ -54,19 +54,18 @@ func (ob *Observation) ownRun() uint64 {
 	return hashOf("call", string(ob.Key[:]))
 }
 
-// Source is the place where a value of the input stood before.
+// Source is the place where a value of the input was seen before.
 type Source = rules.Source
 
-// Observer reads calls in the order in which they were made and remembers of each
-// run which outputs held which values. It is not safe for concurrent use.
+// Observer reads calls in order and remembers, for each run, which outputs had which values.
+// It is not safe for concurrent use.
 type Observer struct {
 	seed  maphash.Seed
 	runs  map[uint64]*run
 	order []uint64 // of the runs, the least recent first
 }
 
-// Answer is what the output of a call was like: JSON, or else its text where that is
-// one short line.
+// Answer is the form of a call's output: JSON, or its text if that is one short line.
 type Answer struct {
 	JSON bool   `json:"j,omitempty"`
 	Text string `json:"t,omitempty"`
@@ -111,13 +110,13 @@ const (
 	runGap = 30 * time.Minute
 )
 
-// NewObserver makes an Observer that has seen nothing.
+// NewObserver returns an Observer that has seen nothing.
 func NewObserver() *Observer {
 	return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}}
 }
 
-// Observe reads one call and takes it into the memory of its run. The observation
-// holds the call as it is: see Trim.
+// Observe reads one call and adds it to the memory of its run. The observation has the whole
+// call: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
@@ -241,9 +240,9 @@ func delimiter(r rune) bool { return rules.Delimits(r) }
 
 func idLike(s string) bool { return rules.IdentifierLike(s) }
 
-// RunOf tells the run and the agent that a call names in its metadata: the run is
-// trajectory_id, else session_id or conversation_id, else the agent's calls of one
-// half hour. 0 stands for unknown.
+// RunOf returns the run and the agent that a call's metadata name. The run is trajectory_id,
+// otherwise session_id or conversation_id, otherwise the agent's calls within half an hour; 0
+// means unknown.
 func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
 	names := namesIn(c.Metadata)
 	if names.agent != "" {
@@ -301,7 +300,7 @@ func namesIn(metadata []byte) (n names) {
 	return n
 }
 
-// AgentOf is the number of an agent, by its agent_id.
+// AgentOf returns the number of an agent with an agent_id.
 func AgentOf(id string) uint64 { return hashOf("agent", id) }
 
 // hashOf is a number that stays the same over restarts.

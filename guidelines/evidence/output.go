@@ -15,18 +15,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// OutputProfile describes what the tool answers when it does not fail.
+// OutputProfile describes the tool's answers to successful calls.
 type OutputProfile struct {
-	// Calls are the newest calls that were looked at: those that scored 1 or, if
-	// there is none, those flagged as successful.
+	// Calls is the number of newest calls that were examined: those that scored 1, or,
+	// without any, those reported as successful.
 	Calls int `json:"calls"`
-	// Empty, Objects and Arrays count empty answers and those that are JSON
-	// objects and arrays; the others are text.
+	// Empty, Objects and Arrays count answers that are empty, JSON objects and JSON arrays;
+	// the others are text.
 	Empty   int `json:"empty"`
 	Objects int `json:"objects"`
 	Arrays  int `json:"arrays"`
-	// Keys are the members that at least nine in ten of the objects have, in the
-	// order of the newest object.
+	// Keys are the members that at least nine in ten objects have, in the order of the newest
+	// object.
 	Keys []string `json:"keys,omitempty"`
 	// MedianLength is in characters.
 	MedianLength int `json:"median_length"`

@@ -9,30 +9,30 @@ import (
 	"strings"
 )
 
-// Parameter describes one path of the inputs: "a.b" is member b of a, "a[]" any element
-// of the array a, "" an input that is a plain text.
+// Parameter describes one path of the inputs: "a.b" is member b of a, "a[]" any element of
+// the array a, "" an input that is plain text.
 type Parameter struct {
 	Path string `json:"path"`
-	// Types are the JSON types that occur, most frequent first; "integer" stands
-	// for numbers that are all whole.
+	// Types are the JSON types that occur, most frequent first; "integer" means that all
+	// numbers are whole.
 	Types []string `json:"types"`
-	// Given counts the calls that give it, Of all calls.
+	// Given counts the calls that give it, of the Of calls in all.
 	Given int `json:"given"`
 	Of    int `json:"of"`
 	// Good counts the good calls that give it.
 	Good int `json:"good"`
-	// Sole says that of several parties one alone gave it in good calls.
+	// Sole reports that one of several parties alone gave it in good calls.
 	Sole bool `json:"sole,omitempty"`
 	// Distinct counts the different values of up to 64 bytes, and Top lists the
 	// most frequent of them.
 	Distinct int          `json:"distinct"`
 	Top      []ValueCount `json:"top,omitempty"`
-	// Least and Greatest are the range of its numbers; both 0 when there are none.
+	// Least and Greatest are the range of its numbers; both are 0 if there are none.
 	Least    float64 `json:"least"`
 	Greatest float64 `json:"greatest"`
-	// Form is the form of all its values in good calls, from ten calls on, in words of
-	// this package: a date, an address, or the letters and digits of a code as in
-	// "pattern AAA000"; "" when they have none in common.
+	// Form is the common form of all its values in good calls, from ten calls on: a date, an
+	// address, or the letters and digits of a code as in "pattern AAA000"; "" if there is
+	// none.
 	Form string `json:"form,omitempty"`
 }
 
@@ -40,10 +40,10 @@ type Parameter struct {
 type ValueCount struct {
 	Value string `json:"value"`
 	Calls int    `json:"calls"`
-	Good  int    `json:"good"` // of these, good calls
-	// Runs counts those of the good calls.
+	Good  int    `json:"good"` // good calls among them
+	// Runs counts the runs of the good calls.
 	Runs int `json:"runs"`
-	// Sole says that one party of several gave it.
+	// Sole reports that one of several parties alone gave it.
 	Sole bool `json:"sole,omitempty"`
 }
 

@@ -8,17 +8,17 @@ import (
 	"memoryd"
 )
 
-// Provenance says where the values of a parameter came from in good calls.
+// Provenance shows where the values of a parameter came from in good calls.
 type Provenance struct {
 	Path string `json:"path"`
-	// Tools are those whose outputs held the values first, the most frequent first.
+	// Tools are the tools whose outputs had the values first, most frequent first.
 	Tools []ToolCount `json:"tools,omitempty"`
-	// Seen counts the values of good calls that stood in an earlier output, of Of,
-	// in Runs runs; the calls of these runs had outputs before them.
+	// Seen counts the values of good calls that were in an earlier output, of Of values, in
+	// Runs runs. All these runs had earlier outputs.
 	Seen int `json:"seen"`
 	Of   int `json:"of"`
 	Runs int `json:"runs"`
-	// Sole says that one party of several is behind all of Of.
+	// Sole reports that one of several parties alone accounts for all of Of.
 	Sole bool `json:"sole,omitempty"`
 }
 
@@ -28,8 +28,8 @@ type ToolCount struct {
 	Values int    `json:"values"`
 }
 
-// Tells reports whether the values nearly always come from an earlier answer: 95 %
-// of ten or more, in three runs or more.
+// Tells reports whether the values nearly always come from an earlier answer: 95 % of ten or
+// more, in three or more runs.
 func (p *Provenance) Tells() bool {
 	return !p.Sole && p.Of >= 10 && p.Runs >= 3 && 20*p.Seen >= 19*p.Of
 }
@@ -82,15 +82,15 @@ func sourcesOf(obs []Observation, who *parties) []Provenance {
 
 // Exemplar is a typical good call.
 type Exemplar struct {
-	// Input is a short input of the good calls with the most frequent set of
-	// parameters: a quarter of them are shorter.
+	// Input is a short input of good calls with the most frequent set of parameters: a
+	// quarter of them are shorter.
 	Input []byte `json:"input"`
 	// Calls counts the good calls with this set, of Good.
 	Calls int `json:"calls"`
 	Good  int `json:"good"`
-	// Own are values of Input that are nobody else's business: one party alone of several
-	// sent them, or they are no part of a small set that calls share. Sole says that
-	// calls of this form are of one.
+	// Own are values of Input that must not be shown to others: one of several parties alone
+	// sent them, or they do not belong to a small set that calls share. Sole reports that all
+	// calls of this form are from one party.
 	Own  []string        `json:"own,omitempty"`
 	Sole bool            `json:"sole,omitempty"`
 	Key  memoryd.CallKey `json:"-"`
@@ -242,7 +242,7 @@ func partiesOf(obs []Observation) parties {
 	return p
 }
 
-// Share says of observations that several sources recorded calls in their workspace.
+// Share marks observations as those of a workspace with several sources.
 func Share(obs []Observation) {
 	for i := range obs {
 		obs[i].Shared = true

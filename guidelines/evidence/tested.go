@@ -10,8 +10,7 @@ import (
 // place is odd.
 const usually = 0.5
 
-// Rules finds the rules that the calls of a tool bear out, oldest first, and among them
-// those that somebody proposes.
+// Rules finds the rules that a tool's calls (oldest first) support, including proposed ones.
 func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
 	var calls []rules.Call
 	var places []int
@@ -41,14 +40,14 @@ func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
 	return list
 }
 
-// Odd reports the good calls that were answered with a line of text by a tool that
-// otherwise answers with JSON: whatever the line says, it is not what callers ask for.
+// Odd reports the good calls that a tool answered with a line of text although it otherwise
+// answers with JSON: whatever the line says, callers did not ask for it.
 func Odd(obs []Observation) func(ob *Observation) bool {
 	is := UsuallyJSON(obs)
 	return func(ob *Observation) bool { return is && ob.Good() && ob.Answer.Text != "" }
 }
 
-// UsuallyJSON reports whether a tool answers with JSON when its calls go well.
+// UsuallyJSON reports whether a tool answers successful calls with JSON.
 func UsuallyJSON(obs []Observation) bool {
 	all, json := 0, 0
 	for i := range obs {

@@ -24,8 +24,8 @@ const (
 	trimmedOutput = 480
 )
 
-// Trim cuts the bodies to what mining compares: long texts of the input, and all of
-// the output but a failed call's message.
+// Trim reduces the bodies to what mining compares: it shortens long texts of the input and
+// removes the output, except for a failed call's message.
 func (ob *Observation) Trim() {
 	ob.Same = hashOf("input", string(ob.Input))
 	ob.Input, ob.leaves, ob.said, ob.form = trimInput(ob.Input), nil, nil, ""
@@ -79,7 +79,7 @@ func trimValue(v any, keep int) any {
 	return v
 }
 
-// Judge gives the observation the verdict of its call.
+// Judge sets the verdict of the observation to that of its call.
 func (ob *Observation) Judge(e memoryd.Evaluation) {
 	ob.Evaluation = memoryd.Evaluation{State: e.State, Score: e.Score, Rule: e.Rule, JudgedBy: e.JudgedBy}
 }
@@ -108,7 +108,7 @@ type storedObservation struct {
 	Answer   Answer                  `json:"y,omitzero"`
 }
 
-// MarshalJSON writes the stored form of a trimmed observation.
+// MarshalJSON encodes a trimmed observation for storage.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
@@ -116,7 +116,7 @@ func (ob Observation) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSONFrom reads the stored form.
+// UnmarshalJSONFrom decodes the stored form.
 func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var k storedObservation
 	if err := jsonv2.UnmarshalDecode(dec, &k); err != nil {
@@ -136,10 +136,9 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// Merge brings observations of a window together with the calls of the history,
-// oldest first: a verdict of the history wins, and calls that the window has not
-// seen are observed now. Both belong to one tool. The list of the window is Merge's
-// to change.
+// Merge combines observations of a window with the calls of the history, oldest first. A
+// verdict of the history wins, and calls missing in the window are observed now. Both belong
+// to one tool. Merge may change the window's list.
 func Merge(window []Observation, calls []memoryd.Call) []Observation {
 	known := make(map[memoryd.CallKey]int, len(window))
 	for i := range window {
@@ -170,6 +169,5 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 // Good reports whether the call was judged good.
 func (ob *Observation) Good() bool { return good(&ob.Call) }
 
-// Bad reports whether the call failed: by its verdict or, while there is none, by
-// the caller's flag.
+// Bad reports whether the call failed: by its verdict, or without one by the caller's flag.
 func (ob *Observation) Bad() bool { return failed(&ob.Call) }

@@ -12,18 +12,18 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Change is one difference between a failed input and the one that then worked.
+// Change is one difference between a failed input and the next successful one.
 type Change struct {
 	// What is "added", "removed", "renamed", "replaced" or "edited".
 	What string `json:"what"`
-	// Path is the parameter, "" for an input that is a text; To its new name.
+	// Path is the parameter, "" for an input that is text; To is its new name.
 	Path string `json:"path,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Bad and Good are the values, of an edited text the parts that differ; "" where
-	// they are too long to be told.
+	// Bad and Good are the values, or the parts of an edited text that differ; "" if they are
+	// too long.
 	Bad  string `json:"bad,omitempty"`
 	Good string `json:"good,omitempty"`
-	// Was and Now show the values around the place where they differ.
+	// Was and Now show the values around the difference.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
 }
@@ -235,7 +235,7 @@ func plain(s string) bool {
 	return len(strings.Fields(s)) <= 3 && digits <= 2
 }
 
-// String says the change as something to do. What is foreign stands between backticks.
+// String describes the change as an instruction. Untrusted text is between backticks.
 func (c Change) String() string {
 	of := "the input"
 	if c.Path != "" {

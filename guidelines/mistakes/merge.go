@@ -12,19 +12,19 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Place is where a failure stands.
+// Place is the place of a failure.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 }
 
-// Mistake is failures of a tool that said the same.
+// Mistake is a group of failures of a tool with the same message.
 type Mistake struct {
-	// ID stays while the numbers change.
+	// ID stays the same while the numbers change.
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
-	// Said is what the tool said the last time, "" where it said nothing in words; Did
-	// is an input to which it did. Both are foreign.
+	// Said is the tool's last message, "" if there was none in words; Did is an input that
+	// got it. Both are untrusted.
 	Said  string    `json:"said"`
 	Did   string    `json:"did"`
 	Calls int       `json:"calls"`
@@ -34,31 +34,31 @@ type Mistake struct {
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
 	Where []Place   `json:"where,omitempty"`
-	// Fix is what then worked; nil where no run shows it.
+	// Fix is what worked next; nil if no run shows it.
 	Fix *Fix `json:"fix,omitempty"`
 }
 
 // The kinds of fix.
 const (
-	ByChange = "change" // of the input
+	ByChange = "change" // a change of the input
 	ByOrder  = "order"  // another tool first
 	ByTime   = "again"  // the same call, later
-	Unlike   = "unlike" // a call that worked and hardly resembles the failed one
+	Unlike   = "unlike" // another successful call that hardly resembles the failed one
 )
 
 // Fix is what calls show to have fixed a mistake.
 type Fix struct {
 	Kind string `json:"kind"`
-	// Says is what to do, or, of Unlike, what happened.
+	// Says is what to do, or, for Unlike, what happened.
 	Says string `json:"says"`
-	// Calls and Runs had it; Of is how many failed calls were followed by a good one of
-	// the tool in their run at all.
+	// Calls and Runs had this fix. Of is the number of failed calls that a good call of the
+	// tool followed in their run.
 	Calls int `json:"calls"`
 	Runs  int `json:"runs"`
 	Of    int `json:"of"`
-	// Definite says that the change can be told to somebody who saw no example.
+	// Definite reports that the change is clear without an example.
 	Definite bool `json:"definite,omitempty"`
-	// Bad and Good are the inputs of one case.
+	// Bad and Good are the inputs of one example.
 	Bad   string `json:"bad,omitempty"`
 	Good  string `json:"good,omitempty"`
 	Where Place  `json:"where,omitzero"`
@@ -66,19 +66,19 @@ type Fix struct {
 	changes []Change
 }
 
-// Proven says that more than one run shows it.
+// Proven reports whether more than one run shows it.
 func (f *Fix) Proven() bool { return f != nil && f.Runs > 1 && f.Kind != Unlike }
 
 // turnSeconds is what a turn costs an agent beside the time of its calls. It only orders.
 const turnSeconds = 5
 
-// Weight orders mistakes by what they cost.
+// Weight orders mistakes by their cost.
 func (m *Mistake) Weight() float64 { return m.Cost + turnSeconds*float64(m.Turns) }
 
 // maxPlaces bounds the places that are told of a mistake.
 const maxPlaces = 3
 
-// Merger joins the failures of files. The zero value is ready.
+// Merger merges the failures of files. The zero value is ready to use.
 type Merger struct {
 	groups map[string]*group
 	order  []string
@@ -102,7 +102,7 @@ type vote struct {
 // maxTries bounds the retries of a mistake that are compared.
 const maxTries = 400
 
-// Add takes a failure that a file tells of, once.
+// Add adds a failure from a file, once.
 func (m *Merger) Add(file string, f *Failure) {
 	if m.groups == nil {
 		m.groups, m.known = map[string]*group{}, map[uint64]bool{}
@@ -190,7 +190,7 @@ func (g *group) vote(fix Fix, at Place, f *Failure) {
 	}
 }
 
-// Mistakes lists them, those that cost most first.
+// Mistakes lists the mistakes, the most expensive first.
 func (m *Merger) Mistakes() []Mistake {
 	out := make([]Mistake, 0, len(m.order))
 	for _, key := range m.order {
@@ -252,8 +252,8 @@ func (f *Fix) rank() int {
 	return 1
 }
 
-// Refuted reports whether good calls of the tool did what a change is to mend: then it
-// fixed these cases, and is no advice.
+// Refuted reports whether good calls of the tool did what a change is meant to fix. Then the
+// change fixed these cases, but is not advice.
 func (f *Fix) Refuted(good []json.RawMessage) bool {
 	if f.Kind != ByChange {
 		return false

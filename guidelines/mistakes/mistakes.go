@@ -1,7 +1,7 @@
-// Package mistakes follows the runs of agents and tells of each failed call what was
-// done, what the tool said, what the run cost until the tool was called again, and which
-// change of the input then worked. It goes by calls: what fixed a mistake is the
-// difference to the next good call of the tool in the run, never what a message advises.
+// Package mistakes follows the runs of agents. For each failed call it finds what was done,
+// what the tool said, what the run cost until the tool was called again, and which change of
+// the input then worked. It relies on calls: the fix of a mistake is the difference from the
+// next good call of the tool in the run, never what a message suggests.
 package mistakes
 
 import (
@@ -17,45 +17,45 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Call is one call of a run, in the order in which calls were made.
+// Call is one call of a run, in order.
 type Call struct {
 	Tool, Output string
-	Summary      string // what the judge says of it; "" where nobody judged it
+	Summary      string // the judge's summary; "" if it was not judged
 	Input        json.RawMessage
-	// Bad says that the call failed, Good that it went well; neither is known of one
-	// that nobody judged.
+	// Bad reports that the call failed, and Good that it succeeded; both are false for a call
+	// without a verdict.
 	Bad, Good bool
 	Begun     time.Time
-	Seconds   float64 // that the call took
-	Line      int     // in the file that tells of it; 0: unknown
+	Seconds   float64 // the call's duration
+	Line      int     // the line in its file; 0 means unknown
 }
 
 // Failure is one failed call.
 type Failure struct {
-	// ID tells it from all others, also in a file that repeats another.
+	// ID distinguishes it from all others, even in a file that repeats another.
 	ID   uint64 `json:"id"`
 	Tool string `json:"tool"`
-	// Said is what the tool said, Did the input; both are foreign text on a line. Kind
-	// is equal for failures that said the same.
+	// Said is the tool's message, Did the input; both are untrusted text on one line. Kind is
+	// equal for failures with the same message.
 	Said string    `json:"said"`
 	Did  string    `json:"did"`
 	Kind string    `json:"kind"`
 	Run  uint64    `json:"run"`
 	Line int       `json:"line,omitempty"`
 	At   time.Time `json:"at,omitzero"`
-	// Turns are the calls of the run until the tool was called again, this one
-	// included; Seconds what they took.
+	// Turns counts the calls of the run until the tool was called again, including this one;
+	// Seconds is their duration.
 	Turns   int     `json:"turns"`
 	Seconds float64 `json:"seconds"`
-	// Changes are what was different in the next good call of the tool, Then its input
-	// and ThenLine its place; Then is "" where the run has none. Near says that enough
-	// of the input stayed for the changes to be what mattered.
+	// Changes are the differences in the next good call of the tool. Then is its input and
+	// ThenLine its place; Then is "" if the run has none. Near reports that enough of the
+	// input stayed the same for the changes to matter.
 	Changes  []Change `json:"changes,omitempty"`
 	Then     string   `json:"then,omitempty"`
 	ThenLine int      `json:"then_line,omitempty"`
 	Near     bool     `json:"near,omitempty"`
-	// Between are other tools that answered well before the tool was called again; Again
-	// says that it then worked, Retried that it was called.
+	// Between are other tools that succeeded before the tool was called again. Again reports
+	// that it then worked, and Retried that it was called.
 	Between []string `json:"between,omitempty"`
 	Again   bool     `json:"again,omitempty"`
 	Retried bool     `json:"retried,omitempty"`
@@ -75,7 +75,7 @@ const (
 
 // Follower follows the runs of a file.
 type Follower struct {
-	// Failed takes each failure once its end is known.
+	// Failed receives each failure when its end is known.
 	Failed func(Failure)
 
 	runs  map[string]*run
@@ -96,7 +96,7 @@ type open struct {
 	begun time.Time
 }
 
-// Add takes the next call of a run. It gives the number of the run, and whether that is
+// Add adds the next call of a run. It returns the number of the run, and whether the run is
 // new.
 func (f *Follower) Add(name string, id uint64, c *Call) (number uint64, first bool) {
 	r, first := f.run(name)
@@ -153,7 +153,7 @@ func (f *Follower) meet(o *open, c *Call) bool {
 	return true
 }
 
-// Flush settles what is open.
+// Flush completes the open failures.
 func (f *Follower) Flush() {
 	for _, name := range f.order {
 		f.end(name)
@@ -244,9 +244,9 @@ var slots = regexp.MustCompile("\"[^\"]*(?:\"|…$)|'[^']*'|“[^”]*”|`[^`']
 // maxForm bounds a form, in characters.
 const maxForm = 120
 
-// Form is a judge's summary of a failed call without its slots: failed calls of a tool
-// with the same form are one mistake. One that would keep no word stays whole: its
-// numbers tell it from others.
+// Form is a judge's summary of a failed call without its variable parts: failed calls of a
+// tool with the same form are one mistake. A summary that would lose all its words stays
+// whole, because its numbers distinguish it.
 func Form(summary string) string {
 	said := textsafe.HeadRunes(summary, 4*maxForm)
 	bare := strings.Join(strings.Fields(slots.ReplaceAllString(said, "…")), " ")

@@ -1,35 +1,35 @@
-// Package origin decides what may be shown where. Every value that can reach a reader has
-// an origin, and each place takes some origins and not others: that follows from the
-// table, not from what a value says. Within what the table lets through, the form of a
-// value decides how it is written.
+// Package origin decides what may be shown where. Every value that can reach a reader has an
+// origin, and each place accepts some origins and not others. That follows from the table,
+// not from the value's content. If the table permits a value, its form decides how it is
+// written.
 package origin
 
-// Origin says where a value came from.
+// Origin is where a value came from.
 type Origin uint8
 
-// The origins, the most trusted first.
+// The origins, most trusted first.
 const (
 	Ours    Origin = iota // words, numbers and counts of this program
 	Name                  // a name of a tool, or of a parameter that calls gave
 	Caller                // the caller's own input, now
 	Run                   // an answer of the caller's own run, now
-	Shared                // a value of inputs that worked, in enough calls, runs and sources
-	Refused               // a value of inputs that failed, in as many
+	Shared                // a value of successful inputs, in enough calls, runs and sources
+	Refused               // a value of failed inputs, in as many
 	Private               // any other value of an input
-	Slot                  // a number or a form in messages, that calls on both sides vouch for
+	Slot                  // a number or a form in messages, supported by calls on both sides
 	Message               // what a tool answered, in enough calls, runs and sources
 	Answer                // what a tool answered otherwise
 	Model                 // what a model wrote
 	origins
 )
 
-// Place is where something is shown.
+// Place is where a value is shown.
 type Place uint8
 
 // The places.
 const (
 	Advice     Place = iota // a line of the guideline, and the text of a warning
-	Suggestion              // an input that is proposed in place of the planned one
+	Suggestion              // an input proposed instead of the planned one
 	Example                 // the typical good call
 	Fence                   // the section that quotes the tool
 	places
@@ -42,10 +42,10 @@ type Form uint8
 const (
 	Never  Form = iota // not at all
 	Shape              // only how it is written, as "<date YYYY-MM-DD>"
-	Word               // as it is, where it is a short word or number; not at all otherwise
-	Code               // as a name between backticks, where it has a name's form
+	Word               // as it is, if it is a short word or number; otherwise not at all
+	Code               // as a name between backticks, if it has the form of a name
 	Masked             // as it is, on one line, cut, without secrets, addresses and marks
-	Common             // as Masked, but only its shape where it identifies one of many, by its digits
+	Common             // as Masked, or only its shape if its digits identify one of many
 	Whole              // as it is
 )
 
@@ -57,5 +57,5 @@ var table = [places][origins]Form{
 	Fence:      {Ours: Whole, Name: Code, Message: Masked},
 }
 
-// May is how a value of an origin is written at a place.
+// May returns how a value of an origin is written at a place.
 func May(at Place, of Origin) Form { return table[at][of] }

@@ -8,8 +8,8 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Show writes a value of an origin for a place; false where it may not stand there. limit
-// is how many characters it may have.
+// Show writes a value of an origin for a place; it returns false if the value is not allowed
+// there. limit is the maximum number of characters.
 func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	switch May(at, of) {
 	case Whole:
@@ -39,7 +39,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
 // nameWords is of how many words a name is at most: more are a sentence.
 const nameWords = 6
 
-// IsName reports whether a name may stand in a sentence of ours, as code.
+// IsName reports whether a name may appear in a sentence of ours, as code.
 func IsName(s string) bool {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_.:/-[]", r) })
 	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !textsafe.HasAddress(s) && !textsafe.HasSecret(s)
@@ -62,7 +62,7 @@ var (
 	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
 )
 
-// IsWord reports whether a value may stand in a sentence of ours: a word of at most three
+// IsWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
 func IsWord(s string) bool {
 	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" && wordForm.MatchString(s)) &&

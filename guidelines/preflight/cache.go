@@ -19,14 +19,14 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Config is how forecasts are made.
+// Config is the configuration of forecasts.
 type Config struct {
-	// FalseAlarms is the share of a tool's good calls that its warnings may be
-	// about; 0 switches warnings off.
+	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 turns
+	// warnings off.
 	FalseAlarms float64 `yaml:"false_alarms"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if !(c.FalseAlarms >= 0 && c.FalseAlarms < 1) {
 		return fmt.Errorf("false_alarms: must be at least 0 and below 1, got %v", c.FalseAlarms)
@@ -34,7 +34,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Store is what a Cache reads, and where it keeps the rates of rules over tools.
+// Store is what a Cache reads, and where it keeps the rates of rules over all tools.
 type Store interface {
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error)
@@ -43,14 +43,14 @@ type Store interface {
 	PutRecord(ctx context.Context, r store.Record) (int64, error)
 }
 
-// Priors knows what a tool with few calls may expect from tools like it, without
-// waiting for anything; nil is nothing.
+// Priors returns what a tool with few calls may expect, judged by similar tools. It never
+// waits; nil means no priors.
 type Priors interface {
 	PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *Prior
 }
 
-// Window knows of more calls of a tool than its history holds, each cut to what is
-// compared; nil knows none.
+// Window has more calls of a tool than its history, each reduced to what is compared; nil has
+// none.
 type Window interface {
 	// Observations lists the newest, oldest first.
 	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
@@ -58,10 +58,9 @@ type Window interface {
 	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
-// Cache keeps the models of the tools that were asked about last. The first
-// forecast for a tool learns from its newest calls only; the rest is learned in the
-// background, one tool at a time, as is a history that has grown. It is safe for
-// concurrent use.
+// Cache keeps the models of recently requested tools. The first forecast for a tool learns
+// only from its newest calls. The rest is learned in the background, one tool at a time, and
+// so is a history that has grown. It is safe for concurrent use.
 type Cache struct {
 	store  Store
 	priors Priors
@@ -105,8 +104,8 @@ const (
 // part names this package where panics are counted: it learns from foreign text.
 const part = "learning"
 
-// NewCache makes a Cache over the histories of a store. priors may be nil. Nothing
-// runs before it is asked.
+// NewCache returns a Cache over the histories of a store. priors may be nil. Nothing runs
+// before the first request.
 func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
 	c := &Cache{
 		store: s, priors: priors, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part), pools: map[string]*pool{},
@@ -115,19 +114,19 @@ func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() t
 	return c
 }
 
-// Stop ends what is learned in the background and waits for it. Forecasts go on
-// from what is there.
+// Stop cancels the learning in the background and waits for it. Forecasts then use what was
+// learned.
 func (c *Cache) Stop() { c.worker.Stop() }
 
-// Caller is what a request tells of the call's surroundings; each may be "".
+// Caller describes who plans the call, as far as the request says; each field may be "".
 type Caller struct {
-	Run     string // as memoryd.RunOf reads it from recorded calls
-	Session string // names the run where nothing is known of Run
+	Run     string // as memoryd.RunOf returns it for recorded calls
+	Session string // names the run if nothing is known about Run
 	Agent   string // its agent_id
 }
 
-// Assess tells what to expect of a call of a tool with an input. A tool that is not
-// known is no error.
+// Assess returns the forecast for a call of a tool with an input. An unknown tool is not an
+// error.
 func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawMessage, by Caller) (Assessment, error) {
 	m, newest, err := c.model(ctx, ref)
 	if err != nil {
@@ -154,8 +153,8 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	return m.Assess(p), nil
 }
 
-// Forget drops the model of a tool whose calls were taken away: the next forecast learns
-// from those that are left.
+// Forget drops the model of a tool after calls were deleted: the next forecast learns from
+// those that are left.
 func (c *Cache) Forget(ref memoryd.ToolRef) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,8 +220,8 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]evide
 	return list, nil
 }
 
-// Use has what is learned in the background reach back as far as w does. It is to be
-// called before the first forecast.
+// Use makes the learning in the background reach back as far as w. Call it before the first
+// forecast.
 func (c *Cache) Use(w Window) { c.window = w }
 
 // learn learns a tool from its newest calls, 0 for all that are known, and keeps
@@ -267,7 +266,7 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 
 // Observed is what was read of a call when it was recorded.
 type Observed struct {
-	Agent uint64 // as evidence.AgentOf numbers them
+	Agent uint64 // as evidence.AgentOf returns them
 }
 
 // observed puts before the history what the window knows of older calls, and notes
@@ -385,7 +384,7 @@ type pool struct {
 	read  time.Time
 }
 
-// RatesKind is the kind of the records that this package keeps with workspaces.
+// RatesKind is the kind of the records that this package stores in workspaces.
 const RatesKind = "forecast_rates"
 
 // Bounds on pools: the tools in one, and the workspaces that are kept.

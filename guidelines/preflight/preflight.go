@@ -1,12 +1,12 @@
-// Package preflight says of a planned call, before it is made, what the history of
-// its tool and the run it belongs to let expect: the risk that it fails, why, what
-// to change, the calls most like it, and what it will take. It asks no model.
+// Package preflight forecasts a planned call from the history of its tool and from its run:
+// the risk of failure, why, what to change, the most similar calls, and the expected
+// duration. It uses no model.
 //
-// The risk comes from three sources. A learner estimates it from the input, as far
-// as inputs told outcomes in runs that it had not seen. An input that was tried
-// before goes by its own record. And rules, such as "this very call failed in this
-// run", count with the rate at which calls that met them failed, for this tool and,
-// where it has few such calls, over tools.
+// The risk has three sources. A learner estimates it from the input, as far as inputs
+// predicted outcomes in runs that it had not seen. For an input that was tried before, its
+// own record counts. And rules, such as "this call already failed in this run", count with
+// the failure rate of the calls that met them: of this tool, or of all tools if it has few
+// such calls.
 package preflight
 
 import (
@@ -21,49 +21,48 @@ import (
 	"memoryd/store"
 )
 
-// Planned is a call that is about to be made.
+// Planned is a planned call.
 type Planned struct {
 	Input json.RawMessage
-	// Run names the run that it belongs to, "" when that is not known; RunCalls are
-	// what the run has done so far, over all tools, the newest first.
+	// Run names its run, "" if unknown. RunCalls are the calls of the run so far, of all
+	// tools, newest first.
 	Run      string
 	RunCalls []store.RunCall
-	// Newest are calls of the tool that the model has not learned from.
+	// Newest are calls of the tool that the model has not learned from yet.
 	Newest []memoryd.Call
-	// Since are the same calls, whatever the run, as they were read: they may contradict a
+	// Since are the same calls in the form in which they were observed; they may contradict a
 	// rule.
 	Since []evidence.Observation
-	// Agent is the number of who makes it, as evidence.AgentOf gives it; 0: unknown.
+	// Agent is the number of the agent, as evidence.AgentOf returns it; 0 means unknown.
 	Agent uint64
 	Now   time.Time
 }
 
-// Assessment is what the history says of a planned call.
+// Assessment is the forecast for a planned call.
 type Assessment struct {
-	// Risk is the estimated probability that the call scores 0; nil when neither the
-	// history nor the run nor a prior tells anything. Borrowed says that it rests on
-	// other tools, because this one has too few judged calls.
+	// Risk is the estimated probability that the call scores 0; nil if neither history, run
+	// nor prior shows anything. Borrowed reports that it is based on other tools, because
+	// this one has too few judged calls.
 	Risk     *float64
 	Borrowed bool
-	// RiskCI95 is a 95 % interval for Risk: Wilson's, with as many calls as are
-	// effectively like this one, fewer where the history is not of one piece. Zero
-	// when Risk is nil.
+	// RiskCI95 is a 95 % interval for Risk: Wilson's, with the effective number of similar
+	// calls, and fewer if the history is not homogeneous. It is zero if Risk is nil.
 	RiskCI95 [2]float64
 	// BaseRate is the share of judged calls that scored 0, over Judged calls.
 	BaseRate float64
 	Judged   int
-	// Warnings are at most three, the surest first.
+	// Warnings are at most three, the most certain first.
 	Warnings []Warning
-	// Suggestion is the input with one change that is known to repair such calls;
-	// nil where none is known.
+	// Suggestion is the input with one change that is known to repair such calls; nil if
+	// there is none.
 	Suggestion json.RawMessage
-	// SuggestionWorked is how many calls with exactly that input worked.
+	// SuggestionWorked is the number of successful calls with exactly that input.
 	SuggestionWorked int
-	// ExpectedTimeCost is the median time in seconds of the calls like this one,
-	// or of all where few are known; nil when no call knows its time.
+	// ExpectedTimeCost is the median time in seconds of similar calls, or of all if there are
+	// few; nil if no time is known.
 	ExpectedTimeCost *float64
-	// SimilarGood and SimilarBad are the nearest calls that scored 1, and 0, at
-	// most three each.
+	// SimilarGood and SimilarBad are the most similar calls that scored 1, and 0; at most
+	// three each.
 	SimilarGood []Similar
 	SimilarBad  []Similar
 }
@@ -71,10 +70,10 @@ type Assessment struct {
 // Severity says what a host should do about a warning.
 type Severity string
 
-// The severities: at a rate of failure of 0.9, of 0.5, and below.
+// The severities: for a failure rate from 0.9, from 0.5, and below.
 const (
 	Stop Severity = "stop" // do not make the call
-	Ask  Severity = "ask"  // let somebody decide
+	Ask  Severity = "ask"  // ask a person
 	Note Severity = "note" // show it
 )
 
@@ -88,60 +87,59 @@ func severityOf(rate float64) Severity {
 	return Note
 }
 
-// Warning is a reason to think that the planned call fails, and what to change.
+// Warning is a reason why the planned call may fail, and what to change.
 type Warning struct {
-	// Text is written by this package; of what a tool said it holds at most twelve
-	// words, masked, in quotation marks.
+	// Text is written by this package. It quotes at most twelve masked words of a tool.
 	Text string
-	// Line is what to do, without its counts; "" of what no tested rule says.
+	// Line is what to do, without the counts; "" without a tested rule.
 	Line     string
 	Severity Severity
-	// Rule names what the warning goes by.
+	// Rule is the rule behind the warning.
 	Rule string
 	// Calls are the keys of the calls behind the warning.
 	Calls []memoryd.CallKey
 }
 
-// Similar is a call of the history that resembles the planned one.
+// Similar is a recorded call that resembles the planned one.
 type Similar struct {
 	Call memoryd.CallKey
 	Seq  int64
 	// Similarity is the cosine of the two inputs' weighted features, 0 to 1.
 	Similarity float64
 	Score      float64
-	// Input is the beginning of its input, Summary what the judge said.
+	// Input is the beginning of its input, Summary its verdict in words.
 	Input   string
 	Summary string
 }
 
-// Prior is what other tools of the same shape let expect of a tool that has few
-// judged calls of its own.
+// Prior is the expectation for a tool with few judged calls, from tools with the same
+// parameters.
 type Prior struct {
-	// Risk is the expected share of calls that score 0, Weight the number of
-	// judged calls that this expectation counts for.
+	// Risk is the expected share of calls that score 0; Weight is the number of judged calls
+	// that it counts for.
 	Risk   float64
 	Weight float64
 }
 
-// Options is what a model is learned with beside the calls.
+// Options are what a model learns from besides the calls.
 type Options struct {
 	// Tool is the name of the tool.
 	Tool string
 	// Prior may be nil.
 	Prior *Prior
-	// Observed is what was read of calls when they were recorded: where their values
-	// stood before in their runs, and whose they are. It need not know all.
+	// Observed is what was read of calls when they were recorded: where their values were
+	// seen before in their runs, and who recorded them. It may be incomplete.
 	Observed map[memoryd.CallKey]Observed
-	// JSON says that the tool usually answers with JSON: a line of text is odd then.
+	// JSON reports that the tool usually answers with JSON, so a line of text is unusual.
 	JSON bool
-	// Tested are the rules that the calls bear out.
+	// Tested are the rules that the calls support.
 	Tested []Tested
-	// Shared says that several sources recorded calls in the workspace.
+	// Shared reports that several sources recorded calls in the workspace.
 	Shared bool
-	// Pool is how calls of the other tools came out that met the rules.
+	// Pool counts the outcomes of calls of other tools that met the rules.
 	Pool Rates
-	// FalseAlarms is the share of its good calls that a tool's warnings may be
-	// about; 0 is no warning.
+	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means
+	// no warnings.
 	FalseAlarms float64
 }
 
@@ -152,8 +150,8 @@ const (
 	shownCalls   = 20
 )
 
-// Model is what was learned from the history of one tool. It is immutable and
-// safe for concurrent use.
+// Model is what was learned from the history of one tool. It is immutable and safe for
+// concurrent use.
 type Model struct {
 	options Options
 	calls   []learned
@@ -218,8 +216,8 @@ type history struct {
 	runs  int32
 }
 
-// Learn builds the model of a tool from its kept calls, oldest first. The calls are
-// neither kept nor changed.
+// Learn builds the model of a tool from its stored calls, oldest first. It neither keeps nor
+// changes the calls.
 func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
@@ -334,10 +332,10 @@ func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
 	m.cut = m.cutFor(h, estimates, metByJudged, base)
 }
 
-// Rates are how this tool's calls came out that met the rules.
+// Rates returns the outcomes of this tool's calls that met the rules.
 func (m *Model) Rates() Rates { return m.rates }
 
-// Calls is how many calls the model was learned from.
+// Calls returns the number of calls that the model learned from.
 func (m *Model) Calls() int { return len(m.calls) }
 
 // rate is the failure rate with the prior's share in it, and the number of calls
@@ -354,7 +352,7 @@ func (m *Model) rate() (rate, weight float64) {
 	return (failed + 0.5) / (weight + 1), weight
 }
 
-// Assess tells what the history and the run let expect of a call.
+// Assess returns the forecast from the history and the run.
 func (m *Model) Assess(p Planned) Assessment {
 	in := read(p.Input)
 	a := Assessment{Judged: m.judged}

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Rule is something about a planned call that can be told from its run and from
-// the history, and that goes with failure.
+// Rule is a property of a planned call that its run and the history show, and that is
+// associated with failure.
 type Rule uint8
 
-// The rules. Of the four on calls that failed in a row at most one is met.
+// The rules. A call meets at most one of the four rules on consecutive failures.
 const (
-	RepeatsFailure Rule = iota // this input failed in this run already
+	RepeatsFailure Rule = iota // this input already failed in this run
 	OnlyFailed                 // this input failed in all other runs that tried it
 	NeverWorked                // the tool failed three times or more and never worked
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
 	FailedOnce
-	FailedChanged // it failed last, and this input has little in common with that one
+	FailedChanged // the last call failed, but this input is very different
 	Rules
 )
 
@@ -36,7 +36,7 @@ func (s rules) has(r Rule) bool { return s&(1<<r) != 0 }
 
 func (s *rules) put(r Rule) { *s |= 1 << r }
 
-// Count says how the judged calls that met a rule came out.
+// Count counts the outcomes of judged calls that met a rule.
 type Count struct {
 	Calls  int `json:"calls"`
 	Failed int `json:"failed"`
@@ -48,14 +48,13 @@ func (c *Count) add(failed bool) {
 	}
 }
 
-// Rates say how calls that met each rule came out, and how many good calls there
-// were in all.
+// Rates count the outcomes of calls that met each rule, and all good calls.
 type Rates struct {
 	Met  [Rules]Count
 	Good int
 }
 
-// Add adds up, for the rates over several tools.
+// Add adds the rates of another tool.
 func (r *Rates) Add(o Rates) {
 	for i := range r.Met {
 		r.Met[i].Calls += o.Met[i].Calls
@@ -350,7 +349,7 @@ func (r Rates) total() int {
 	return n
 }
 
-// MarshalJSON writes the rules that were met by their names.
+// MarshalJSON writes the rules that calls met, by name.
 func (r Rates) MarshalJSON() ([]byte, error) {
 	stored := storedRates{Good: r.Good, Met: map[string]Count{}}
 	for rule := range Rules {
@@ -361,8 +360,7 @@ func (r Rates) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stored)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; a rule that is not known any more is
-// left out.
+// UnmarshalJSON reads what MarshalJSON wrote. It ignores rules that no longer exist.
 func (r *Rates) UnmarshalJSON(data []byte) error {
 	var stored storedRates
 	if err := json.Unmarshal(data, &stored); err != nil {

@@ -16,7 +16,7 @@ import (
 // testedRule names the warnings that go by a rule which calls bear out.
 const testedRule = "tested_rule"
 
-// Tested is a rule that the calls of a tool bear out, with the keys of those behind it.
+// Tested is a rule that the calls of a tool support, with the keys of the calls behind it.
 type Tested = evidence.Rule
 
 // plan reads a planned call with what its run showed.

@@ -8,8 +8,8 @@ import (
 	tested "memoryd/guidelines/rules"
 )
 
-// RulesOf gives the rules on what goes wrong that the calls of a tool bear out; a tool that
-// is not known has none.
+// RulesOf returns the rules about failures that the calls of a tool support; an unknown tool
+// has none.
 func (c *Cache) RulesOf(ctx context.Context, ref memoryd.ToolRef) ([]Tested, error) {
 	m, _, err := c.model(ctx, ref)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package revisions keeps the guidelines of a store: it has them written when they
-// are stale, keeps their versions with the evidence behind each, counts how the
-// calls of agents that were shown a version came out, takes a version back that
-// made things worse, and lets people pin one or go back to an earlier one.
+// Package revisions manages the guidelines of a store. It updates stale guidelines, and keeps
+// their versions with the evidence for each. It counts the outcomes of calls whose agents saw
+// a version, rolls back versions that made things worse, and lets people pin a version or
+// return to an earlier one.
 //
 // A version is a record of the tool (kind "guideline"), written right after the
-// compare-and-set that made it the tool's guideline. If the process dies between
-// the two, the version is missing in the list and everything else works.
+// compare-and-set that made it the tool's guideline. If the process dies between the two
+// writes, the version is missing in the list, and everything else works.
 package revisions
 
 import (
@@ -25,21 +25,20 @@ import (
 
 // Composer writes guidelines.
 type Composer interface {
-	// Compose writes the guideline of a tool from its kept calls, oldest first;
-	// the newest recent of them are the recent window. prev is the version before,
-	// or nil.
+	// Compose writes the guideline of a tool from its stored calls, oldest first. The newest
+	// recent of them are the recent window. prev is the previous version, or nil.
 	Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error)
 }
 
-// Store is what a Manager needs of a store.Store.
+// Store is the part of a store.Store that a Manager uses.
 type Store interface {
 	store.Calls
 	store.Tools
 	store.Records
 }
 
-// Manager keeps guidelines. It is safe for concurrent use, also by several
-// processes on one store.
+// Manager manages guidelines. It is safe for concurrent use, also by several processes on one
+// store.
 type Manager struct {
 	Store    Store
 	Composer Composer
@@ -49,30 +48,30 @@ type Manager struct {
 	Now    func() time.Time
 }
 
-// Config is when guidelines are refreshed and how many versions are kept.
+// Config is when guidelines are updated and how many versions are kept.
 type Config struct {
 	Staleness `yaml:",inline"`
-	// Versions is how many versions of a tool's guideline are kept.
+	// Versions is the number of versions kept per tool.
 	Versions int `yaml:"versions"`
-	// Interval is the time between two passes of the built-in refresh; 0 switches
-	// it off. PerRound bounds the guidelines written in one.
+	// Interval is the time between two passes of the background refresh; 0 turns it off.
+	// PerRound limits the guidelines written in one pass.
 	Interval time.Duration `yaml:"interval"`
 	PerRound int           `yaml:"-"`
-	// UntoldShare is the share of runs that are told nothing, so that the others can be
-	// compared with them; 0 tells all.
+	// UntoldShare is the share of runs that get no advice, for comparison; 0 gives advice to
+	// all.
 	UntoldShare float64 `yaml:"untold_share"`
 }
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change: a guideline
-// is written again after a month if anything came, one in twenty may ever be called stale
-// by chance, and a round of 200 leaves a model to others.
+// UnmarshalYAML decodes a section and keeps constants that are not settings: a guideline is
+// written again after a month if there are new calls, at most one in twenty may ever be
+// called stale by chance, and a pass of 200 leaves the model free for others.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MaxAge, c.FalseAlarms, c.PerRound = 30*24*time.Hour, 0.05, 200
 	return unmarshal((*settings)(c))
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	switch {
 	case c.Versions < 2:
@@ -85,8 +84,8 @@ func (c Config) Validate() error {
 	return c.Staleness.Validate()
 }
 
-// Show is the guideline that is shown. With maxTokens above 0 it holds the most valuable
-// statements that fit, else the whole text.
+// Show returns the guideline to show. With maxTokens above 0, it has the most valuable
+// statements that fit; otherwise the whole text.
 func (m *Manager) Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (memoryd.Guideline, error) {
 	g := tool.Guideline
 	if g.Revision == 0 || maxTokens <= 0 {
@@ -104,8 +103,8 @@ func (m *Manager) Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (m
 	return shown, nil
 }
 
-// Untold reports whether a run is told nothing, to compare others with: always the same
-// of one run, and never of an agent that names none.
+// Untold reports whether a run gets no advice, for comparison. The answer is always the same
+// for a run, and false for agents that name no run.
 func (m *Manager) Untold(workspace, run string) bool {
 	if run == "" || m.Config.UntoldShare <= 0 {
 		return false
@@ -121,18 +120,18 @@ const (
 	loadedID    = "loaded"
 )
 
-// Pending is a statement that is not published: its quorum is not met, a model worded
-// it, or it came with a dump that this installation did not write.
+// Pending is an unpublished statement: its quorum is not reached, a model wrote it, or it
+// came with a dump from another installation.
 type Pending struct {
-	// ID stands for the statement in these very words.
+	// ID identifies the statement with its exact wording.
 	ID string
-	// Line is the id of the item, "" for a whole guideline.
+	// Line is the id of the item; "" for a whole guideline.
 	Line string
-	// Section is the section of the guideline, "" for a whole guideline. Published is
-	// the statement that stands in its place; "" is none.
+	// Section is the section of the guideline, "" for a whole guideline. Published is the
+	// published statement in its place; "" if none.
 	Section, Text, Published string
 	Author                   string
-	// Evidence are the ids of the grounds of the version that is published.
+	// Evidence lists the ids of the grounds in the published version.
 	Evidence []string
 }
 
@@ -141,7 +140,7 @@ func pendingID(id, text string) string {
 	return id + "-" + hex.EncodeToString(sum[:5])
 }
 
-// SetAside is the record that keeps a guideline from elsewhere until a person decides.
+// SetAside returns the record that keeps a guideline from elsewhere until a person decides.
 func SetAside(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error) {
 	data, err := json.Marshal(Revision{Content: g.Content, Author: g.Author, Written: g.Written})
 	return store.Record{RecordKey: loadedKey(ref), Data: data}, err
@@ -157,7 +156,7 @@ func (m *Manager) loaded(ctx context.Context, ref memoryd.ToolRef) (e Revision, 
 	return e, err
 }
 
-// Pending lists what of a tool's guideline waits for its quorum or for a person.
+// Pending lists what waits for its quorum or for a person, in a tool's guideline.
 func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
@@ -187,9 +186,9 @@ func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, 
 	return list, err
 }
 
-// Release publishes a pending statement, or, where accept is false, forgets it; by says
-// who decided. It is NotFound when nothing of that id is pending: its words may have
-// changed. The answer is the version that holds it.
+// Release publishes a pending statement, or discards it if accept is false; by says who
+// decided. It returns NotFound if nothing with that id is pending, for example because the
+// wording changed. It returns the version with the statement.
 func (m *Manager) Release(ctx context.Context, ref memoryd.ToolRef, id string, accept bool, by string) (Revision, error) {
 	list, err := m.Pending(ctx, ref)
 	if err != nil {

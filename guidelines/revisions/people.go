@@ -14,11 +14,11 @@ import (
 	"memoryd/store"
 )
 
-// LineChange is what a person wants of a line of a guideline.
+// LineChange is a person's edit of a line of a guideline.
 type LineChange struct {
-	// Line is the id of the item; "" adds one to Section.
+	// Line is the id of the item; "" adds a line to Section.
 	Line, Section string
-	// Text is the new wording; Remove takes the line out instead.
+	// Text is the new wording; Remove removes the line instead.
 	Text   string
 	Remove bool
 	By     string
@@ -50,10 +50,10 @@ func (c *LineChange) check() error {
 	return nil
 }
 
-// Edit lets a person set a line of the tool's guideline, add one, or take one out. It
-// becomes a new version at once, and holds for every version written later: where the
-// evidence comes to say something else, that waits for a person (Pending). A pinned
-// guideline stays pinned, in its new version. The answer names the line.
+// Edit lets a person set, add or remove a line of the tool's guideline. The edit becomes a
+// new version at once, and applies to every later version. If the evidence later says
+// something else, that waits for a person (Pending). A pinned guideline stays pinned, in its
+// new version. The answer names the line.
 func (m *Manager) Edit(ctx context.Context, ref memoryd.ToolRef, c LineChange) (e Revision, line string, err error) {
 	if err := c.check(); err != nil {
 		return e, "", err
@@ -128,8 +128,8 @@ func (st *Status) lastEdit(line string) int {
 	return -1
 }
 
-// UndoEdit takes the newest edit of a line back: the one before it holds again, or what
-// the program says.
+// UndoEdit undoes the newest edit of a line: the edit before it applies again, or the
+// program's text.
 func (m *Manager) UndoEdit(ctx context.Context, ref memoryd.ToolRef, line, by string) (Revision, error) {
 	if _, err := m.Store.Tool(ctx, ref); err != nil {
 		return Revision{}, err
@@ -193,16 +193,16 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 type Decided struct {
 	ID   string `json:"id"`
 	Line string `json:"line,omitempty"`
-	// Text waited, and Published stood in its place.
+	// Text was pending, and Published was in its place.
 	Text      string    `json:"text,omitempty"`
 	Published string    `json:"published,omitempty"`
 	Accept    bool      `json:"accept"`
 	By        string    `json:"by"`
 	At        time.Time `json:"at"`
-	// Over is, for a line that a person set, what that stood in place of before.
+	// Over is, for a person's line, what the line replaced.
 	Over   string `json:"over,omitempty"`
 	Person bool   `json:"person,omitempty"`
-	// Loaded is the guideline from elsewhere that was decided on.
+	// Loaded is the guideline from elsewhere that the decision was about.
 	Loaded *Revision `json:"loaded,omitempty"`
 }
 
@@ -252,8 +252,8 @@ func (st *Status) untake(id string) (d Decided, known bool) {
 	return d, known
 }
 
-// UndoRelease takes a decision on a pending statement back: it waits again. Only
-// decisions of late can be undone.
+// UndoRelease undoes a decision on a pending statement: it waits again. Only recent decisions
+// can be undone.
 func (m *Manager) UndoRelease(ctx context.Context, ref memoryd.ToolRef, id, by string) (Revision, error) {
 	if _, err := m.Store.Tool(ctx, ref); err != nil {
 		return Revision{}, err

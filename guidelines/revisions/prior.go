@@ -16,13 +16,12 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Neighbour is what is known of a tool that a new tool of its workspace can be
-// compared with.
+// Neighbour describes a tool that a new tool of its workspace can be compared with.
 type Neighbour struct {
 	Tool string
 	// Parameters are the names at the top level of its newest inputs, sorted.
 	Parameters []string
-	// Judged and Failed count its judged calls and those that scored 0.
+	// Judged counts its judged calls, Failed those that scored 0.
 	Judged, Failed int
 
 	revision int64 // of the tool, when this was read
@@ -41,8 +40,8 @@ const (
 	mostWeight = 10
 )
 
-// PriorOf tells what a tool with these parameters may expect of its calls by the
-// outcomes of the tools most like it (partial pooling); nil when none is like it.
+// PriorOf estimates what a tool with these parameters may expect, from the outcomes of the
+// most similar tools (partial pooling); nil if none is similar.
 func PriorOf(tool string, parameters []string, others []Neighbour) *preflight.Prior {
 	type like struct {
 		*Neighbour
@@ -111,10 +110,9 @@ const (
 	tableAge      = time.Minute
 )
 
-// Priors keeps, for the workspaces that were asked about, what their tools take
-// and how they came out. It reads in the background: asking never waits for the
-// store, and until a workspace has been read its tools have no prior. It is safe
-// for concurrent use.
+// Priors keeps the parameters and outcomes of the tools in recently requested workspaces. It
+// reads in the background: a request never waits for the store, and until a workspace has
+// been read, its tools have no prior. It is safe for concurrent use.
 type Priors struct {
 	store  Store
 	log    *slog.Logger
@@ -133,17 +131,17 @@ type table struct {
 	asked time.Time
 }
 
-// NewPriors makes Priors over a store. Nothing runs before it is asked.
+// NewPriors returns Priors over a store. Nothing runs before the first request.
 func NewPriors(s Store, log *slog.Logger, now func() time.Time) *Priors {
 	return &Priors{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "priors"), tables: map[string]*table{}}
 }
 
-// Stop ends what is read in the background and waits for it. Asking goes on to
-// answer from what is there.
+// Stop cancels the reading in the background and waits for it. Requests are still answered
+// from what was read.
 func (p *Priors) Stop() { p.worker.Stop() }
 
-// PriorFor implements preflight.Priors: it answers from what was read before, at
-// most a minute or so ago, and has the workspace read again when that is older.
+// PriorFor implements preflight.Priors. It answers from what was read at most a minute or so
+// ago; if that is older, the workspace is read again.
 func (p *Priors) PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *preflight.Prior {
 	parameters := parametersOf(calls)
 	if len(parameters) == 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Refresher refreshes stale guidelines from time to time, and takes back versions
-// that did worse. Of several processes on one store one does it at a time.
+// Refresher updates stale guidelines from time to time, and rolls back versions that did
+// worse. Of several processes on one store, one does it at a time.
 type Refresher struct {
 	manager *Manager
 	log     *slog.Logger
@@ -31,15 +31,15 @@ type Refresher struct {
 	state   State
 }
 
-// State is what the newest pass of this process saw.
+// State is what this process saw in its newest pass.
 type State struct {
-	// Written counts the tools that have a guideline, Stale those whose history
-	// changed since; Oldest is the age of the oldest of these.
+	// Written counts the tools with a guideline, Stale those whose history changed since;
+	// Oldest is the age of the oldest stale guideline.
 	Written, Stale int
 	Oldest         time.Duration
 }
 
-// State gives the state of the guidelines as of the newest pass.
+// State returns the state of the guidelines at the newest pass.
 func (r *Refresher) State() State {
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
@@ -59,20 +59,19 @@ func (s *State) see(tool memoryd.Tool, now time.Time) {
 	}
 }
 
-// NewRefresher makes the refresher of a manager. Nothing runs before Start.
+// NewRefresher returns the refresher of a manager. Nothing runs before Start.
 func NewRefresher(m *Manager, log *slog.Logger) *Refresher {
 	return &Refresher{manager: m, log: log, self: uuid.NewString(), worker: lifecycle.NewWorker(log, "guidelines")}
 }
 
-// Start begins the passes, unless the interval is 0. The first one comes after
-// an interval.
+// Start begins the passes, unless the interval is 0. The first one comes after an interval.
 func (r *Refresher) Start(ctx context.Context) {
 	if r.manager.Config.Interval > 0 {
 		r.worker.Start(ctx, r.run)
 	}
 }
 
-// Stop ends the passes; what is being written is given up.
+// Stop stops the passes and cancels current writing.
 func (r *Refresher) Stop() { r.worker.Stop() }
 
 func (r *Refresher) run(ctx context.Context) {
@@ -91,10 +90,10 @@ func (r *Refresher) run(ctx context.Context) {
 	}
 }
 
-// Pass says what a pass did.
+// Pass is the result of a pass.
 type Pass struct {
 	Looked, Written, Failed, TakenBack int
-	// Elsewhere says that another process is at it.
+	// Elsewhere reports that another process does it.
 	Elsewhere bool
 }
 
@@ -277,16 +276,16 @@ func (r *Refresher) lease(ctx context.Context) (time.Time, error) {
 	return mine.Until, nil
 }
 
-// Result says what a refresh did.
+// Result is the result of a refresh.
 type Result struct {
-	// Written says that there is a new version; Skipped why there is none.
+	// Written reports a new version; Skipped is why there is none.
 	Written bool
 	Skipped string
-	// Failed is why writing failed; the guideline that was there stays.
+	// Failed is why writing failed; the existing guideline stays.
 	Failed error
 }
 
-// Why a guideline was not written anew.
+// Reasons why a guideline was not written.
 const (
 	NothingNew = "nothing new since the guideline"
 	SameText   = "the evidence is the same"
@@ -295,18 +294,18 @@ const (
 	Rejected   = "the same evidence gave a version that did worse"
 )
 
-// When says which guidelines a refresh writes.
+// When selects which guidelines a refresh writes.
 type When int
 
 // The occasions.
 const (
-	IfNew   When = iota // something happened to the tool since
-	IfStale             // and enough of it
+	IfNew   When = iota // something changed about the tool
+	IfStale             // enough changed
 	Always              // in any case
 )
 
-// Refresh writes the guideline of the tool if the occasion asks for it. An error
-// is the store's; a failed writing is a Result.
+// Refresh writes the guideline of the tool if when applies. An error comes from the store; a
+// failure to write is in the Result.
 func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (Result, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"memoryd/guidelines/effect"
 )
 
-// Outcomes counts, by version, the judged calls of the kept history whose agent
-// was shown it.
+// Outcomes counts, by version, the judged calls in the history whose agent saw it.
 func Outcomes(calls []memoryd.Call) map[int64]Counts {
 	found := map[int64]Counts{}
 	for i := range calls {
@@ -34,9 +33,9 @@ func Outcomes(calls []memoryd.Call) map[int64]Counts {
 	return found
 }
 
-// Review compares the tool's guideline with the version before it by the calls
-// of agents that were shown either, and takes it back if it made things worse.
-// It reports what it did; "" is nothing.
+// Review compares the tool's guideline with the previous version, by the calls of agents that
+// saw either, and rolls it back if it made things worse. It returns what it did; "" means
+// nothing.
 func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil || tool.Guideline.Revision < 2 {
@@ -88,8 +87,8 @@ func (m *Manager) restore(ctx context.Context, tool memoryd.Tool, old Revision, 
 	return e, err
 }
 
-// RollBack makes an earlier version the guideline again, under a new number. The
-// version that it replaces is not written again from the same evidence.
+// RollBack publishes an earlier version again, under a new number. The replaced version is
+// not written again from the same evidence.
 func (m *Manager) RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (Revision, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
@@ -119,9 +118,8 @@ func (m *Manager) RollBack(ctx context.Context, ref memoryd.ToolRef, revision in
 	return m.restore(ctx, tool, old, "rolled back by "+by)
 }
 
-// Pin keeps a version until it is unpinned: no refresh replaces it. An older
-// version becomes the guideline again first. The answer is the version that is
-// pinned.
+// Pin keeps a version until it is unpinned: no refresh replaces it. An older version is
+// published again first. Pin returns the pinned version.
 func (m *Manager) Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (Revision, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
@@ -150,14 +148,14 @@ func (m *Manager) Unpin(ctx context.Context, ref memoryd.ToolRef) error {
 	return m.decide(ctx, ref, func(st *Status) { st.Pinned = 0 })
 }
 
-// PinnedVersion is the version that is pinned, 0 for none.
+// PinnedVersion returns the pinned version; 0 means none.
 func (m *Manager) PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error) {
 	st, _, err := m.status(ctx, ref)
 	return st.Pinned, err
 }
 
-// LineOutcomes says how the lines of the tool's guideline did before they were
-// published and since, by its kept calls.
+// LineOutcomes compares, for each line of the tool's guideline, the stored calls before it
+// was published with those since.
 func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error) {
 	versions, err := m.List(ctx, ref)
 	if err != nil || len(versions) == 0 || versions[0].Document == nil {
@@ -185,26 +183,26 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 	}), nil
 }
 
-// Counts counts the judged calls of agents that were shown a version, and those
-// of them that scored 0.
+// Counts counts the judged calls of agents that saw a version, and those of them that scored
+// 0.
 type Counts struct {
 	Calls int `json:"calls"`
 	Bad   int `json:"bad"`
 }
 
-// Decision is what the outcomes of two versions say.
+// Decision is the result of comparing the outcomes of two versions.
 type Decision struct {
-	// Worse says that the newer version does harm: roll it back.
+	// Worse reports that the newer version does harm: roll it back.
 	Worse bool
-	// Probability is the posterior probability that the newer one's share of bad
-	// calls is higher, with uniform priors; 0.5 without calls.
+	// Probability is the posterior probability that the newer version's share of bad calls is
+	// higher, with uniform priors; 0.5 without calls.
 	Probability float64
-	// Evidence is the factor by which the outcomes speak for "higher" against "equal".
+	// Evidence is the factor by which the outcomes favour "higher" over "equal".
 	Evidence float64
 }
 
-// ErrorRate bounds the probability that Worse is ever true, however often one
-// looks while calls come in, if the two versions are equally good.
+// ErrorRate limits the probability that Worse is ever true if the two versions are equally
+// good, however often it is checked while calls arrive.
 const ErrorRate = 0.05
 
 // leastCompared is how many calls of each version a decision needs.
@@ -213,12 +211,11 @@ const leastCompared = 10
 // Compare compares the version cur with the one before it, prev.
 //
 // It is a sequential test: the Bayes factor of "the share of bad calls is higher"
-// (independent uniform priors, restricted to cur > prev) against "it is equal"
-// (one uniform prior), which under the latter exceeds 1/ErrorRate at any time with
-// probability at most ErrorRate (Ville's inequality; Robbins, "Statistical methods
-// related to the law of the iterated logarithm", Annals of Mathematical Statistics
-// 41, 1970), on average over the prior of the common share. How often it errs at
-// given shares is simulated in the tests.
+// (independent uniform priors, restricted to cur > prev) against "it is equal" (one uniform
+// prior), which under the latter exceeds 1/ErrorRate at any time with probability at most
+// ErrorRate (Ville's inequality; Robbins, "Statistical methods related to the law of the
+// iterated logarithm", Annals of Mathematical Statistics 41, 1970), on average over the prior
+// of the common share. How often it errs at given shares is simulated in the tests.
 func Compare(prev, cur Counts) Decision {
 	d := Decision{Probability: 0.5, Evidence: 1}
 	if prev.Calls == 0 || cur.Calls == 0 {

@@ -21,21 +21,21 @@ type Revision struct {
 	BasedOn    int64     `json:"based_on"`
 	ThroughSeq int64     `json:"through_seq"`
 	Written    time.Time `json:"written"`
-	// Reasons say why the version before was stale.
+	// Reasons are why the previous version was stale.
 	Reasons []string `json:"reasons,omitempty"`
 	// Judges are the versions of the judges behind the calls.
 	Judges []string `json:"judges,omitempty"`
-	// RolledBackTo is the version whose text this is again, 0 for a text of its
-	// own; Why says who took the one before back.
+	// RolledBackTo is the version whose text is published again, 0 for a text of its own. Why
+	// says who rolled back.
 	RolledBackTo int64  `json:"rolled_back_to,omitempty"`
 	Why          string `json:"why,omitempty"`
-	// ByPerson says that a person changed lines: the version is not held against the
-	// one before it.
+	// ByPerson reports that a person changed lines: the version is not compared with the
+	// previous one.
 	ByPerson bool `json:"by_person,omitempty"`
-	// Document is the text as statements with their evidence; nil for a text that
-	// came from elsewhere.
+	// Document is the text as statements with their evidence; nil if the text came from
+	// elsewhere.
 	Document *guidelines.Document `json:"document,omitempty"`
-	// Baseline is what the text was written from, to tell when it is stale.
+	// Baseline is what the text was written from, to detect when it is stale.
 	Baseline Baseline `json:"baseline"`
 }
 
@@ -52,7 +52,7 @@ const (
 	statusID     = "standing" // as it was stored first
 )
 
-// Kinds are the kinds of the records that this package keeps with tools.
+// Kinds are the kinds of the records that this package stores with tools.
 func Kinds() []string { return []string{revisionKind, statusKind, pendingKind} }
 
 func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
@@ -100,7 +100,7 @@ func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, err
 	return e, err
 }
 
-// Revision gives one version, or NotFound.
+// Revision returns one version, or NotFound.
 func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (e Revision, err error) {
 	written, err := store.ReadJSON(ctx, m.Store, revisionKey(ref, revision), &e)
 	if err == nil && written == 0 {
@@ -109,7 +109,7 @@ func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision in
 	return e, err
 }
 
-// List gives the kept versions of a tool, the newest first.
+// List returns the stored versions of a tool, newest first.
 func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
@@ -139,17 +139,16 @@ func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, er
 
 // Status is what people and outcomes decided about a tool's guideline.
 type Status struct {
-	// Pinned is the version that must stay; 0: none.
+	// Pinned is the version that must stay; 0 means none.
 	Pinned int64 `json:"pinned,omitempty"`
-	// Rejected are the fingerprints of documents that did worse than the version
-	// before them.
+	// Rejected are the fingerprints of documents that did worse than the version before them.
 	Rejected []string `json:"rejected,omitempty"`
 	// Accepted and Refused are the ids of pending statements that people decided on.
 	Accepted []string `json:"accepted,omitempty"`
 	Refused  []string `json:"refused,omitempty"`
-	// Decided are the newest of these decisions, to undo them.
+	// Decided are the newest of these decisions, which can be undone.
 	Decided []Decided `json:"decided,omitempty"`
-	// Edits are what people decided on lines, the oldest first.
+	// Edits are people's edits of lines, oldest first.
 	Edits []guidelines.Edit `json:"edits,omitempty"`
 }
 

@@ -17,19 +17,18 @@ import (
 
 // Staleness is when a guideline counts as stale.
 type Staleness struct {
-	// FirstAfter is how many judged calls a tool without a guideline needs, After
-	// how many new calls make one stale in any case.
+	// FirstAfter is the number of judged calls that a tool without a guideline needs. After
+	// is the number of new calls that always makes one stale.
 	FirstAfter int `yaml:"first_after"`
 	After      int `yaml:"after"`
-	// MaxAge makes a guideline stale that is older, if anything came since; 0
-	// means never.
+	// MaxAge is the age at which a guideline with new calls is stale; 0 means never.
 	MaxAge time.Duration `yaml:"-"`
-	// FalseAlarms bounds the probability that a guideline is ever called stale for
-	// a change while nothing changed.
+	// FalseAlarms limits the probability that a guideline is ever called stale for a change
+	// although nothing changed.
 	FalseAlarms float64 `yaml:"-"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Staleness) Validate() error {
 	switch {
 	case c.FirstAfter < 1:
@@ -40,22 +39,22 @@ func (c Staleness) Validate() error {
 	return nil
 }
 
-// Observation is what is looked at of a call.
+// Observation is the part of a call that is tested.
 type Observation struct {
 	Sample memoryd.Sample `json:"sample"`
-	// Error names the kind of error, such as the id of an error cluster; "" when
-	// the call went well or its kind is not known.
+	// Error names the kind of error, such as the id of an error cluster; "" if the call
+	// succeeded or its kind is unknown.
 	Error string `json:"error,omitempty"`
 }
 
-// Baseline is what a guideline was written from: it is kept beside it.
+// Baseline is what a guideline was written from. It is stored beside the guideline.
 type Baseline struct {
-	// Written is when; zero means that there is no guideline yet.
+	// Written is the time; zero means that there is no guideline yet.
 	Written time.Time `json:"written"`
-	// Schema stands for the tool's parameters: any text that changes with them,
-	// "" when unknown.
+	// Schema identifies the tool's parameters: any text that changes with them; "" if
+	// unknown.
 	Schema string `json:"schema,omitempty"`
-	// Observations are the newest calls then, oldest first; the newest
+	// Observations are the newest calls at that time, oldest first. Only the newest
 	// maxObservations count.
 	Observations []Observation `json:"observations"`
 }
@@ -63,33 +62,32 @@ type Baseline struct {
 // maxObservations bounds the baseline.
 const maxObservations = 200
 
-// Change says what made a guideline stale.
+// Change is what made a guideline stale.
 type Change string
 
 // The changes that make a guideline stale.
 const (
-	NoGuideline    Change = "first"   // there is none yet, and enough calls
+	NoGuideline    Change = "first"   // there is none yet, and there are enough calls
 	NewCalls       Change = "count"   // enough new calls
 	SchemaChanged  Change = "schema"  // the parameters changed
-	TooOld         Change = "age"     // it is old and calls came since
+	TooOld         Change = "age"     // it is old, and there are new calls
 	SuccessChanged Change = "success" // the success rate changed
 	ScoreChanged   Change = "score"   // the share of calls that scored 0 or below 1 changed
-	LatencyChanged Change = "latency" // the time of successful calls changed
+	LatencyChanged Change = "latency" // the duration of successful calls changed
 	ErrorsChanged  Change = "errors"  // a kind of error became more or less frequent
 )
 
-// Reason is one thing that makes a guideline stale.
+// Reason is one cause of staleness.
 type Reason struct {
 	Change Change
-	// Text says it in a sentence, P is the p value of a test; 0 where there is
-	// none.
+	// Text is the reason as a sentence. P is the p value of a test; 0 if there was none.
 	Text string
 	P    float64
 }
 
-// StaleReasons tells why the guideline is stale; nothing means that it is not. since are
-// the calls after it, oldest first (without a guideline, all calls), schema is the
-// tool's now.
+// StaleReasons returns why the guideline is stale; an empty result means that it is not.
+// since are the calls after it, oldest first; without a guideline, all calls. schema is the
+// tool's current one.
 func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string, now time.Time) []Reason {
 	if b.Written.IsZero() {
 		judged := 0
@@ -119,7 +117,7 @@ func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string,
 	return append(reasons, changes(cfg, b.Observations[max(0, len(b.Observations)-maxObservations):], since)...)
 }
 
-// Stale tells why the tool's guideline is stale; nothing means that it is not.
+// Stale returns why the tool's guideline is stale; an empty result means that it is not.
 func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, error) {
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {

@@ -185,15 +185,15 @@ func partsOf(tool string, in map[string]value) map[string]string {
 	return of
 }
 
-// Remedy is what hosts document to be done about the answer to a call that failed; "" where
-// they document nothing.
+// Remedy returns the remedy that hosts document for the answer to a failed call; "" if there
+// is none.
 func Remedy(tool, message string, input json.RawMessage) string {
 	_, line, _ := consult(tool, message, inputOf(input))
 	return line
 }
 
-// Commands reports whether a value is a command line for a shell: that one worked once is
-// no example of anything.
+// Commands reports whether a value is a command line for a shell. One that worked once is not
+// an example.
 func Commands(parameter, value string) bool {
 	return partNames.of(parameter) == "command" && strings.ContainsRune(value, ' ')
 }
@@ -299,8 +299,8 @@ func heard(tool string, calls []Call, explained []bool) (found []Rule) {
 	return found
 }
 
-// Heard reports whether the rule is what hosts document of an answer: no planned call can
-// be told to break it.
+// Heard reports whether the rule is a documented remedy for an answer: a planned call cannot
+// be checked against it.
 func (r *Rule) Heard() bool { return r.when.what == says }
 
 // heardBy says how many calls heard it.

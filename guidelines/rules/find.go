@@ -22,8 +22,8 @@ type candidate struct {
 // all: where the tool has changed, older good calls speak against what is true today.
 var spans = [...]int{0, 40, 14, 7}
 
-// Find lists the rules that the calls of a tool, named own, bear out, oldest call first:
-// those that most failed calls broke come first.
+// Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
+// that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 	rows := rowsOf(calls)
 	found := wrong(own, rows, proposed)
@@ -287,7 +287,7 @@ func (s *search) against(meets []bool) (good int) {
 	return good
 }
 
-// Contradictions is how many good calls in a row take a rule back.
+// Contradictions is the number of consecutive good calls that suspend a rule.
 const Contradictions = 3
 
 // tests is how many conditions might have stood in the place of one, which bounds what

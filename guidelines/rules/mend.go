@@ -16,9 +16,9 @@ type Edit struct {
 	Of     origin.Origin // where the value came from
 }
 
-// Mend lists what changes a planned call so that it does not meet the condition of the
-// rule; nothing where that is not known. seen lists, newest first, what the run's own
-// answers gave for a parameter whose values come from them.
+// Mend lists changes of a planned call after which it no longer meets the rule's condition;
+// nil if none is known. seen lists, newest first, the values that the run's own answers gave
+// for a parameter whose values come from them.
 func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
 	if r.doubtful || r.against > 0 || h.what == notIn && !r.refused[p.row.in[h.p].text] {
@@ -71,7 +71,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	return nil
 }
 
-// Given is a value of the run's own answers with what stood beside it.
+// Given is a value from the run's own answers, with what was beside it.
 type Given struct{ Value, State string }
 
 func edit(path string, v value, of origin.Origin) Edit {

@@ -1,12 +1,12 @@
-// Package rules finds what calls of a tool that went wrong have in common that good ones
-// have not. A hypothesis is cheap: it is a condition on the input, on where its values
-// came from, on what an earlier answer of the run said of them, or on what was called
-// before. Calls decide about it. No word of any message is read: the numbers, names and
-// forms that stand in messages only narrow a condition that calls vouch for.
+// Package rules finds what failed calls of a tool have in common that good ones do not.
+// Hypotheses are cheap: conditions on the input, on where its values came from, on what an
+// earlier answer of the run said about them, or on which tools were called before. Calls
+// decide about them. No word of any message is interpreted: numbers, names and forms in
+// messages only narrow a condition that calls support.
 //
-// One Rule has three uses: Line is what a guideline says, Holds tells whether a planned
-// call breaks it, which is a warning, and Mend changes the call so that it does not,
-// which is a suggestion.
+// One Rule has three uses. Line is the text for a guideline. Holds reports whether a planned
+// call breaks it, which is a warning. Mend changes the call so that it does not, which is a
+// suggestion.
 package rules
 
 import (
@@ -17,71 +17,71 @@ import (
 	"strings"
 )
 
-// Call is what is compared of a judged call.
+// Call is the part of a judged call that is compared.
 type Call struct {
 	Input json.RawMessage
-	// Message is what the output of a call that went wrong says, Bad that it did.
+	// Message is the output's message if the call went wrong, and Bad reports that it did.
 	Message string
 	Bad     bool
-	// Failed says that it scored 0.
+	// Failed reports that it scored 0.
 	Failed bool
-	// Seconds and Tokens are what it cost; not above 0: unknown.
+	// Seconds and Tokens are its cost; 0 or less means unknown.
 	Seconds float64
 	Tokens  int64
-	// Odd says that it counts as bad only since its answer is of another form than
-	// the tool's others.
+	// Odd reports that it counts as bad only because its answer has another form than the
+	// tool's others.
 	Odd bool
-	// Run and Source number the run of the call and who recorded it; 0: unknown. Named
-	// says that the call itself named its run.
+	// Run and Source are the numbers of its run and of its recorder; 0 means unknown. Named
+	// reports that the call itself named its run.
 	Run, Source uint64
 	Named       bool
 	// Before are the tools that had answered in the run.
 	Before []string
-	// Sources say where the values of the input that are like identifiers stood before.
+	// Sources show where the identifiers of the input were seen before.
 	Sources []Source
 }
 
-// Source is the place in the run where a value of an input stood before.
+// Source is the place in the run where a value of the input was seen before.
 type Source struct {
 	Path string `json:"p"`
-	// Tool is the tool whose answer held the value first; "" when no answer of the run
-	// did.
+	// Tool is the tool whose answer had the value first; "" if no answer of the run did.
 	Tool string `json:"t,omitempty"`
-	// State is what the newest answer said of the value beside it, as "status=open",
-	// parted by blanks.
+	// State is what the newest answer had beside the value, as "status=open", separated by
+	// blanks.
 	State string `json:"s,omitempty"`
 }
 
-// Effect is what goes with the condition of a rule.
+// Effect is what the condition of a rule leads to.
 type Effect string
 
 // The effects.
 const (
-	Wrong  Effect = ""       // calls failed, half failed, or had an odd answer
+	Wrong  Effect = ""       // calls failed, partly failed, or had an unusual answer
 	Slow   Effect = "slow"   // good calls took long
 	Costly Effect = "costly" // good calls took many tokens
 )
 
-// Rule is a condition under which calls of a tool went wrong and hardly a good one did.
+// Rule is a condition under which calls of a tool went wrong, and that hardly any good call
+// met.
 type Rule struct {
 	when   hypothesis
 	Effect Effect
-	// With and Otherwise are the medians of what calls cost under the condition and
-	// without it, of an effect on costs.
+	// With and Otherwise are the median costs of calls with and without the condition, for an
+	// effect on costs.
 	With, Otherwise float64
-	// Line says what to do, without its counts.
+	// Line is what to do, without the counts.
 	Line string
-	// Parameter is what the rule is about, "" for the order of calls.
+	// Parameter is what the rule is about; "" for the order of calls.
 	Parameter string
-	// Calls went wrong under the condition, in Runs; Good went well nevertheless.
-	// Runs is 0 where calls name none.
+	// Calls went wrong under the condition, in Runs runs; Good succeeded nevertheless. Runs
+	// is 0 if the calls name none.
 	Calls, Runs, Good int
-	// Failed counts the calls among them that scored 0.
+	// Failed counts those that scored 0.
 	Failed int
-	// Odd counts the calls among them that no judge found wrong: their answers are of
-	// another form than the tool's others.
+	// Odd counts those that no judge rejected, but whose answers have another form than the
+	// tool's others.
 	Odd int
-	// Behind are the places of those that went wrong, oldest first.
+	// Behind are the indexes of the calls that went wrong, oldest first.
 	Behind []int
 	// edge is the number nearest to the bound that failed, where no message told the bound.
 	edge *float64
@@ -100,7 +100,7 @@ type Rule struct {
 	pool map[string][]value
 }
 
-// ID names what the rule is about; it stays while its numbers change.
+// ID identifies what the rule is about; it stays the same while the numbers change.
 func (r *Rule) ID() string {
 	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool}, " "), " ")
 }
@@ -120,13 +120,13 @@ func (r *Rule) valueOf() []string {
 	return nil
 }
 
-// Planned is a call that is about to be made, read once.
+// Planned is a planned call, parsed once.
 type Planned struct{ row row }
 
-// Risk is how often a call that breaks the rule is to be expected to score 0.
+// Risk is the expected share of calls that score 0 among those that break the rule.
 func (r *Rule) Risk() float64 { return (float64(r.Failed) + 0.5) / float64(r.Calls+r.Good+1) }
 
-// Found says what the calls showed, as "otherwise 5 of 5 went wrong (3 runs)".
+// Found returns what the calls showed, as in "otherwise 5 of 5 went wrong (3 runs)".
 func (r *Rule) Found() string {
 	did := "went wrong"
 	if 2*r.Odd > r.Calls {
@@ -149,15 +149,15 @@ func (r *Rule) Found() string {
 	return text
 }
 
-// Plan reads a planned call.
+// Plan parses a planned call.
 func Plan(c *Call) *Planned {
 	p := &Planned{}
 	p.row.read(c)
 	return p
 }
 
-// Holds reports whether a planned call meets the condition of the rule. Between what
-// worked and what failed the nearer counts.
+// Holds reports whether a planned call meets the condition of the rule. Between successful
+// and failed values, the nearer one counts.
 func (r *Rule) Holds(p *Planned) bool {
 	if p.row.in == nil || !r.when.holds(&p.row) {
 		return false
@@ -174,9 +174,9 @@ func beyond(w what, v, bound, edge float64) bool {
 	return v >= (bound+edge)/2
 }
 
-// Against counts the good calls in a row, up to the newest, that met the condition: of
-// those that the rule was found in and of newer ones, in which good and bad ones met it as
-// newer says, oldest first.
+// Against counts the consecutive good calls, up to the newest, that met the condition: among
+// the calls that the rule was found in, and among newer ones, oldest first. newer says which
+// of those met it.
 func (r *Rule) Against(newer []bool) int {
 	n := r.against
 	for _, good := range newer {
@@ -187,8 +187,8 @@ func (r *Rule) Against(newer []bool) int {
 	return n
 }
 
-// About reports whether the rule is about a property of the run's earlier answers: then
-// it can only be told where the run is known.
+// About reports whether the rule is about a property of the run's earlier answers. Then it
+// can be checked only if the run is known.
 func (r *Rule) About() bool {
 	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore || r.when.what == exceeds
 }

@@ -347,9 +347,8 @@ func (s *search) edge(h *hypothesis) []value {
 	return nil
 }
 
-// Masked gives a message twice: as what its kind goes by, and as it may be shown where
-// foreign text may stand: without the values of the input, but for small words and
-// numbers.
+// Masked returns a message in two forms: as the key of its kind, and as it may be shown where
+// untrusted text is allowed, without the values of the input except short words and numbers.
 func Masked(message string, input json.RawMessage) (kind, shown string) {
 	in := inputOf(input)
 	m := message

@@ -23,8 +23,8 @@ var (
 	stateWord = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,15}$`)
 )
 
-// States lists the values of an answer that are like identifiers, with the words and the
-// numbers that the same object holds, as "available=true status=open balance=80".
+// States lists the identifiers in an answer, with the words and numbers in the same object,
+// as in "available=true status=open balance=80".
 func States(answer string) iter.Seq2[string, string] {
 	return func(yield func(value, state string) bool) {
 		s := strings.TrimSpace(answer)

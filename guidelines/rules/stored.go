@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Proposal is a condition that somebody who read the evidence proposes: it is tested like
-// all others.
+// Proposal is a proposed condition, for example from a model that read the evidence. It is
+// tested like all others.
 type Proposal struct {
 	Parameter string `json:"parameter"`
 	Predicate string `json:"predicate"`
@@ -37,13 +37,13 @@ func (p *Proposal) hypothesis() (h hypothesis, ok bool) {
 	return h, ok && names.MatchString(h.p)
 }
 
-// Known reports whether a proposal can be looked up in calls.
+// Known reports whether a proposal can be tested on calls.
 func (p *Proposal) Known() bool {
 	_, ok := p.hypothesis()
 	return ok
 }
 
-// Is reports whether the rule has the condition of a proposal, whatever its bound.
+// Is reports whether the rule has the condition of a proposal, whatever its limit.
 func (r *Rule) Is(p *Proposal) bool {
 	h, ok := p.hypothesis()
 	return ok && h.what == r.when.what && h.p == r.when.p && (h.what != is && h.what != begins || h.set[0] == r.when.set[0])
@@ -78,13 +78,13 @@ type stored struct {
 	Otherwise float64  `json:"otherwise,omitempty"`
 }
 
-// MarshalJSON writes the rule without what it would put into a call.
+// MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
 	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, r.edge, r.Effect, r.Line, r.Calls, r.Runs, r.Good, r.Failed, r.Odd, r.With, r.Otherwise})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote: Holds can be asked, Mend knows nothing.
+// UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
 func (r *Rule) UnmarshalJSON(data []byte) error {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {

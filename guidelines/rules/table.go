@@ -86,7 +86,7 @@ func (r *row) dated(p string) bool {
 	return dateForms[form(r.in[strings.ReplaceAll(p, "[]", "[0]")].text)] != ""
 }
 
-// IsDate reports whether a text is written as a date or a time is.
+// IsDate reports whether a text has the form of a date or a time.
 func IsDate(s string) bool { return dateForms[form(s)] != "" }
 
 // rowsOf reads the newest calls.
@@ -188,7 +188,7 @@ func flatten(v any, path string, depth int, out map[string]value) {
 	}
 }
 
-// Form masks letters and digits, and so shows how a text is written.
+// Form masks letters and digits, to show the form of a text.
 func Form(s string) string { return form(s) }
 
 func form(s string) string {
@@ -203,13 +203,13 @@ func form(s string) string {
 	}, s)
 }
 
-// IdentifierLike reports whether a text looks like an identifier, a path or an address:
-// no blank, four characters or more, a digit, an underscore or a slash.
+// IdentifierLike reports whether a text looks like an identifier, a path or an address: no
+// blank, at least four characters, and a digit, an underscore or a slash.
 func IdentifierLike(s string) bool {
 	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, "0123456789_/") && !strings.ContainsFunc(s, Delimits)
 }
 
-// Delimits reports whether a character parts the values of an answer.
+// Delimits reports whether a character separates the values of an answer.
 func Delimits(r rune) bool {
 	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
 }

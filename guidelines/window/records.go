@@ -21,7 +21,7 @@ import (
 // recordKind is the kind of the records.
 const recordKind = "observations"
 
-// Kinds are the kinds of the records that this package keeps with tools and workspaces.
+// Kinds are the kinds of the records that this package stores with tools and workspaces.
 func Kinds() []string { return []string{recordKind, sourceKind} }
 
 func key(ref memoryd.ToolRef, id string) store.RecordKey {
@@ -179,7 +179,8 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 	return list
 }
 
-// Observations implements guidelines.Window: the newest of a tool, oldest first.
+// Observations implements guidelines.Window: it returns the newest observations of a tool,
+// oldest first.
 func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	w.writing.Lock() // else what is being written is there twice, or not at all
 	defer w.writing.Unlock()

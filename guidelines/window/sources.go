@@ -79,7 +79,8 @@ func (w *Window) writeSources(ctx context.Context) error {
 	return nil
 }
 
-// Shared implements guidelines.Window: have several sources recorded calls in a workspace?
+// Shared implements guidelines.Window: it reports whether several sources recorded calls in a
+// workspace.
 func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	w.mu.Lock()
 	s := w.who[workspace]
@@ -106,7 +107,7 @@ func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	return len(s.written) > 1, nil
 }
 
-// ForgetSource drops a source of a workspace.
+// ForgetSource removes a source from a workspace.
 func (w *Window) ForgetSource(ctx context.Context, workspace, id string) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()

@@ -1,12 +1,12 @@
-// Package window keeps what mining needs of more calls than a tool's history holds:
-// the newest Calls of each tool as compact observations, beside the history, which
-// stays as it is. Calls are taken in as the store accepts them and read later, by
-// one goroutine that works a small part of the time, so that adding does not wait.
+// Package window keeps what mining needs of more calls than a tool's history has: the newest
+// Calls of each tool as compact observations. The history itself does not change. Accepted
+// calls are queued, and one goroutine that works a small part of the time reads them later,
+// so adding does not wait.
 //
-// What was folded is durable: records of the tool (kind "observations"), in pieces
-// of up to 128 calls, which leave with the tool. What was not yet, half a minute of
-// calls at most, or 16,384 while somebody records in bulk, is read again from the
-// history after a restart, as far as that still holds it.
+// Folded calls are durable: they are records of the tool (kind "observations"), in pieces of
+// up to 128 calls, and are deleted with the tool. Calls that are not folded yet (half a
+// minute of calls at most, or 16,384 during a bulk import) are read again from the history
+// after a restart, as far as it still has them.
 package window
 
 import (
@@ -39,7 +39,7 @@ const (
 	bytesOfACall = 512                   // what a waiting call takes beside its bodies
 )
 
-// Window is the observations of all tools. It is safe for concurrent use.
+// Window holds the observations of all tools. It is safe for concurrent use.
 type Window struct {
 	store  store.Store
 	calls  int
@@ -76,7 +76,7 @@ type batch struct {
 	list  []*evidence.Observation
 }
 
-// New makes a window of the newest calls of each tool, over a store.
+// New returns a window of the newest calls of each tool in a store.
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
@@ -86,10 +86,10 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 	}
 }
 
-// Start begins to fold; Stop ends it and writes what waits.
+// Start begins to fold. Stop ends it and writes what waits.
 func (w *Window) Start(ctx context.Context) { w.worker.Start(ctx, w.run) }
 
-// Stop ends the folding and writes what waits. It may be called twice.
+// Stop stops folding and writes what waits. It may be called twice.
 func (w *Window) Stop(ctx context.Context) {
 	w.worker.Stop()
 	if err := w.fold(ctx, true); err != nil {
@@ -124,9 +124,9 @@ func (w *Window) foldDue(ctx context.Context) {
 	}
 }
 
-// CatchUp takes in at once what was accepted so far. Whoever records in bulk calls it
-// after each batch, so that nothing queues up and is dropped. Then observations are
-// written some thousands at a time, and those never that newer ones push out before.
+// CatchUp folds everything accepted so far. A bulk import calls it after each batch, so that
+// the queue does not overflow. Observations are then written some thousands at a time,
+// without those that newer ones already pushed out.
 func (w *Window) CatchUp(ctx context.Context) error {
 	for w.read() {
 	}
@@ -140,8 +140,7 @@ func (w *Window) CatchUp(ctx context.Context) error {
 	return w.fold(ctx, true)
 }
 
-// Over is the store with the window behind it: what it accepts, judges and deletes
-// the window learns of.
+// Over returns the store wrapped so that the window sees what it accepts, judges and deletes.
 func (w *Window) Over() store.Store { return watched{w.store, w} }
 
 // watched tells the window of changes.
@@ -184,8 +183,8 @@ func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, er
 	return s.Store.DeleteWorkspace(ctx, workspace)
 }
 
-// Forget drops what is known of a tool, in memory and in its records: what was observed
-// of its calls is observed again from the history.
+// Forget drops what is known about a tool, in memory and in its records. Its calls are
+// observed again from the history.
 func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()

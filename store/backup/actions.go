@@ -11,27 +11,26 @@ import (
 	"memoryd/store"
 )
 
-// Actions is what POST /vector_store does. Its methods are safe for concurrent
-// use.
+// Actions implements POST /vector_store. Its methods are safe for concurrent use.
 type Actions struct {
 	Store store.Store
-	// Marks is where it stands that a copy or a load is under way; see RestoreOptions.
+	// Marks stores the mark of a running copy or load; see RestoreOptions.
 	Marks store.Records
-	// Dir is the dump folder; Dump makes it when it is missing. No path of a
-	// request leads out of it.
+	// Dir is the dump folder; Dump creates it if it is missing. No path of a request leaves
+	// it.
 	Dir string
-	// Kinds are the kinds of records that go with their tools.
+	// Kinds are the kinds of records that move with their tools.
 	Kinds []string
-	// RecentCalls is the recent window of the statistics that a dump shows.
+	// RecentCalls is the number of newest calls in the recent statistics of a dump.
 	RecentCalls int
-	// Trust tells dumps of this installation from others; nil takes all for its own.
+	// Trust distinguishes dumps of this installation from others; nil treats all as its own.
 	Trust *Trust
-	// Now is the clock; records that have expired are left behind.
+	// Now is the clock; expired records are left out.
 	Now func() time.Time
 }
 
-// List gives the tool memories of a workspace, with their calls, in byte order of
-// the tools' names, one at a time. An unknown workspace has none.
+// List returns the tool memories of a workspace, with their calls, sorted by the bytes of the
+// tools' names, one at a time. An unknown workspace has none.
 func (a *Actions) List(ctx context.Context, workspace string) iter.Seq2[Memory, error] {
 	return a.read(ctx, workspace, nil)
 }
@@ -70,13 +69,13 @@ func (a *Actions) memory(ctx context.Context, ref memoryd.ToolRef, kinds []strin
 	return m, true, nil
 }
 
-// Export writes a workspace, or with "" the whole store, as [Export] does.
+// Export writes a workspace, or the whole store for "", as [Export] does.
 func (a *Actions) Export(ctx context.Context, workspace string, w io.Writer) error {
 	_, err := Export(ctx, a.Store, w, ExportOptions{Workspace: workspace, Created: a.Now(), Kinds: a.Kinds})
 	return err
 }
 
-// Delete removes a workspace and reports how many tools it had.
+// Delete deletes a workspace and returns the number of its tools.
 func (a *Actions) Delete(ctx context.Context, workspace string) (int, error) {
 	if err := store.CheckName("workspace", workspace); err != nil {
 		return 0, err
@@ -84,8 +83,8 @@ func (a *Actions) Delete(ctx context.Context, workspace string) (int, error) {
 	return a.Store.DeleteWorkspace(ctx, workspace)
 }
 
-// DeleteIDs removes those tools of a workspace whose memory ids are given and
-// reports how many there were. Unknown ids are no error.
+// DeleteIDs deletes the tools of a workspace with the given memory ids and returns their
+// number. Unknown ids are not errors.
 func (a *Actions) DeleteIDs(ctx context.Context, workspace string, ids []string) (int, error) {
 	if err := store.CheckName("workspace", workspace); err != nil {
 		return 0, err
@@ -104,10 +103,10 @@ func (a *Actions) DeleteIDs(ctx context.Context, workspace string, ids []string)
 	return n, nil
 }
 
-// Copy brings the tools of workspace src into dst, with their histories, counters,
-// guidelines and records, and reports how many. A tool that dst has already is
-// replaced; other tools of dst stay. Each tool is copied whole or not at all; an
-// error says how many were, and copying again goes on. An empty src is NotFound.
+// Copy copies the tools of workspace src into dst, with their histories, counters, guidelines
+// and records, and returns their number. It replaces tools that dst already has; other tools
+// of dst stay. Each tool is copied as a whole or not at all. An error says how many were
+// copied, and copying again continues. An empty src is NotFound.
 func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 	for _, name := range []string{src, dst} {
 		if err := store.CheckName("workspace", name); err != nil {

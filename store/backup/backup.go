@@ -1,16 +1,15 @@
 // Package backup moves tool memories between stores, and between this program
 // and others.
 //
-// Export writes a workspace or a whole store as versioned JSON-lines that end in
-// a hash; Restore reads them into any backend. What was exported, restored and
-// exported again is the same file, byte for byte, whatever the two backends are.
-// Actions is the older interface, POST /vector_store: one file a workspace, one
-// tool memory a line, in the shape of the HTTP answers. ReMe reads the dumps of the
-// ReMe server, and Import adds them.
+// Export writes a workspace or a whole store as versioned JSON lines that end in a hash.
+// Restore reads them into any backend. An export that is restored and exported again is the
+// same file, byte for byte, whatever the two backends are. Actions is the older interface,
+// POST /vector_store: one file per workspace, one tool memory per line, in the shape of the
+// HTTP answers. ReMe reads the dumps of the ReMe server, and Import adds them.
 //
 // # The file
 //
-// Each line is a JSON object with one member, which says what the line is:
+// Each line is a JSON object with one member, which names the type of the line:
 //
 //	{"manifest":{"format":"memoryd","version":1,"scope":"store",...}}
 //	{"record":{...}}   documents of the whole server
@@ -20,15 +19,13 @@
 //	{"record":{...}}   its documents
 //	{"trailer":{"tools":n,"calls":n,"records":n,"sha256":"..."}}
 //
-// Workspaces and the tools in them are in byte order of their names, so that no
-// tool can occur twice. The hash covers every byte before the trailer's line.
-// Texts that are no valid UTF-8 are {"base64":"..."}; the JSON that a caller gave
-// (input, metadata) is a text, so that its white space survives; instants are RFC
-// 3339 in UTC with microseconds.
+// Workspaces and their tools are sorted by the bytes of their names, so no tool can occur
+// twice. The hash covers every byte before the last line. Texts that are not valid UTF-8 are
+// {"base64":"..."}. JSON from a caller (input, metadata) is stored as text, to keep its white
+// space. Instants are RFC 3339 in UTC with microseconds.
 //
-// Leases, cached verdicts, the keys of calls that the history has let go, and the
-// revision numbers of documents stay behind: they belong to a store, not to what
-// is known.
+// Leases, cached verdicts, the keys of calls that the history dropped, and the revision
+// numbers of documents are not exported: they belong to a store, not to its content.
 package backup
 
 import (
@@ -41,8 +38,7 @@ import (
 	"memoryd/store"
 )
 
-// Version is the newest version of the file that this program reads and the one
-// that it writes.
+// Version is the version of the files that this program writes, and the newest that it reads.
 const Version = 1
 
 // format names the file in its manifest.
@@ -56,16 +52,16 @@ const (
 	maxToolBytes   = 1 << 30   // all lines of one tool
 )
 
-// Counts says how much was moved.
+// Counts are the numbers of moved items.
 type Counts struct {
 	Tools, Calls, Records int
-	// Skipped counts tools that were there already and stayed as they were.
+	// Skipped counts existing tools that were not changed.
 	Skipped int
-	// Bytes is how much of the file was read or written.
+	// Bytes is the number of bytes of the file that were read or written.
 	Bytes int64
 }
 
-// String tells the counts in words.
+// String returns the counts in words.
 func (c Counts) String() string {
 	s := fmt.Sprintf("%d tools, %d calls, %d records", c.Tools, c.Calls, c.Records)
 	if c.Skipped > 0 {
@@ -91,32 +87,30 @@ func within(err error, text string, args ...any) error {
 	return &memoryd.Error{Kind: e.Kind, Msg: where + ": " + e.Msg, RetryAfter: e.RetryAfter, Err: cause}
 }
 
-// ImportOptions say how memories are added.
+// ImportOptions control how memories are added.
 type ImportOptions struct {
-	// Keep is how many calls of a tool the history keeps, at least 1.
+	// Keep is the number of calls in a tool's history, at least 1.
 	Keep int
-	// SetAside makes the record that keeps a guideline until a person decides; without it
-	// guidelines come as they are.
+	// SetAside returns the record that keeps a guideline until a person decides; without it,
+	// guidelines are published as they are.
 	SetAside func(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error)
-	// Rejected, when set, is told each memory that was not imported, with the
-	// reason.
+	// Rejected, if set, is called with each memory that was not imported, and the reason.
 	Rejected func(line int, err error)
 }
 
-// ImportCounts says what became of memories and their calls.
+// ImportCounts counts what happened to memories and their calls.
 type ImportCounts struct {
-	Tools      int // memories read, whether or not they held anything new
+	Tools      int // memories that were read, with or without anything new
 	Added      int // calls
-	Duplicates int // calls that were known
+	Duplicates int // calls that were already known
 	Rejected   int // memories
 }
 
-// Import adds memories to a store. A tool that is new comes as it was, times and
-// guideline included, and whole or not at all. To one that is there the calls are
-// added that it lacks, and the guideline if it has none; so importing the same
-// memories again adds nothing. Memories that come with an Invalid or TooLarge error
-// are counted and passed over; any other error, and one of the store, ends the
-// import.
+// Import adds memories to a store. A new tool is stored as it was, including times and
+// guideline, as a whole or not at all. An existing tool gets the calls that it lacks, and the
+// guideline if it has none. So importing the same memories again adds nothing. Memories with
+// an Invalid or TooLarge error are counted and skipped; any other error, and one of the
+// store, ends the import.
 func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error], opts ImportOptions) (ImportCounts, error) {
 	var n ImportCounts
 	if opts.Keep < 1 {

@@ -25,12 +25,11 @@ const (
 	fileMode   = 0o600
 )
 
-// Dump writes the tool memories of a workspace to its file in the dump folder and
-// reports how many there were; see FileName for the file's name and Actions.Dir
-// for the folder. path is a folder below it, or a file's name that ends in
-// ".jsonl". The file is complete and durable when Dump returns nil; before, and
-// when it fails, an older dump stays as it was. A workspace without tools is
-// NotFound.
+// Dump writes the tool memories of a workspace to its file in the dump folder and returns
+// their number; see FileName for the file's name and Actions.Dir for the folder. path is a
+// folder below it, or the name of a file that ends in ".jsonl". The file is complete and
+// durable when Dump returns nil. Until then, and after a failure, an older dump stays as it
+// was. A workspace without tools is NotFound.
 func (a *Actions) Dump(ctx context.Context, workspace, path string) (int, error) {
 	if err := store.CheckName("workspace", workspace); err != nil {
 		return 0, err
@@ -142,13 +141,12 @@ func folderFault(err error) error {
 	return memoryd.Wrap(memoryd.Invalid, err, "the dump folder or the path in it cannot be used")
 }
 
-// Load brings the tools of a dump into the workspace and reports how many; see
-// Dump for the file that path names. A dump of another workspace may be loaded,
-// and so may one of ReMe's.
+// Load loads the tools of a dump into the workspace and returns their number; see Dump for
+// path. It accepts dumps of another workspace, and those of ReMe.
 //
-// The whole file is read and checked first: from a damaged one nothing is loaded.
-// Then each tool comes whole or not at all, in the place of its namesake; other
-// tools of the workspace stay. Loading again after an error goes on.
+// The whole file is read and checked first: nothing is loaded from a damaged one. Then each
+// tool is loaded as a whole or not at all, and replaces a tool of the same name; other tools
+// of the workspace stay. Loading again after an error continues.
 func (a *Actions) Load(ctx context.Context, workspace, path string) (int, error) {
 	if err := store.CheckName("workspace", workspace); err != nil {
 		return 0, err
@@ -257,11 +255,11 @@ const suffix = ".jsonl"
 // less.
 const maxFileName = 180
 
-// FileName is the name of a workspace's dump: the workspace and ".jsonl". What is
-// not safe in a file name of any system is written as %XX (a dot at the start, a
-// dot or space at the end, everything but letters, digits, "-", "_", "." and
-// space; the first letter of a Windows device such as "con"), and a name that is
-// too long ends in its hash. Different workspaces have different names.
+// FileName returns the name of a workspace's dump: the workspace and ".jsonl". Characters
+// that are not safe in file names of every system are written as %XX: a dot at the start, a
+// dot or space at the end, everything except letters, digits, "-", "_", "." and space, and
+// the first letter of a Windows device such as "con". A name that is too long ends in its
+// hash. Different workspaces have different names.
 func FileName(workspace string) string {
 	var b strings.Builder
 	for i := 0; i < len(workspace); {

@@ -30,15 +30,14 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 
 // ReMe reads the tool memories of a ReMe server.
 //
-// A call keeps its summary, evaluation and score: it counts as judged, by
-// ReMeJudge, when it has a summary or an evaluation, else it waits for a judge of
-// ours. A score other than 0, 0.5 and 1 becomes the nearest of them. What of a
-// call has no place here (its odd score, another tool's name, members that are not
-// known) is in its metadata under "reme", what of a memory has none in a record
-// of RecordKind. The guideline keeps its author.
+// A call keeps its summary, evaluation and score. It counts as judged, by ReMeJudge, if it
+// has a summary or an evaluation; otherwise it waits for a judge. A score other than 0, 0.5
+// and 1 becomes the nearest of them. What has no place here is kept: for a call (an unusual
+// score, another tool's name, unknown members) in its metadata under "reme", for a memory in
+// a record of RecordKind. The guideline keeps its author.
 //
-// Calls get the keys that they would have got if they had been sent, so that a
-// call that was imported, or sent, before is known.
+// Calls get the keys that they would have got if they had been sent, so that a call that was
+// imported or sent before is recognised.
 type ReMe struct {
 	// Workspace overrides the workspaces of the memories. If it is empty, memories without a
 	// workspace go to memoryd.DefaultWorkspace.

@@ -33,19 +33,19 @@ type RestoreOptions struct {
 	SkipExisting bool
 }
 
-// Restore brings the tools of an exported file back and reports how many came.
+// Restore restores the tools of an exported file and returns their number.
 //
-// When r can seek it is read twice: first the whole file is checked, its hash
-// included, and none of its tools may be there already (without Replace and
-// SkipExisting); only then is the first one written. Until the last one is, a mark in
-// the store says so (CheckWhole); the same restore goes on where one was interrupted. Otherwise, from a pipe, each
-// tool is written once it has been read, and an error says how many tools came
-// before it. Several are written beside each other, for a remote store takes its time for
-// each. Every tool comes whole or not at all; its records follow it.
+// If r can seek, it is read twice. First the whole file is checked, including its hash, and
+// whether its tools already exist (without Replace and SkipExisting). Only then is the first
+// one written. Until the last one is written, a mark in the store says so (CheckWhole), and
+// the same restore continues after an interruption. Without seeking, as from a pipe, each
+// tool is written when it has been read, and an error says how many tools came before it.
+// Several tools are written concurrently, because a remote store takes its time for each.
+// Every tool is restored as a whole or not at all; its records follow.
 //
-// Errors name the line. Their kind is Invalid for a file that is damaged or not an
-// export, TooLarge for lines beyond all bounds, Conflict for what exists, or the
-// store's.
+// Errors name the line. Their kind is Invalid for a file that is damaged or not an export,
+// TooLarge for lines above all limits, Conflict for what already exists, or that of the
+// store's error.
 func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOptions) (Counts, error) {
 	if opts.Replace && opts.SkipExisting {
 		return Counts{}, invalid("a tool cannot be both replaced and skipped")

@@ -17,9 +17,9 @@ import (
 // deleted meanwhile.
 const maxAttempts = 8
 
-// Append implements store.Calls. It makes one write, of the calls as points
-// whose ids follow from their keys and that are inserted only if they are not
-// there, and one round of small reads that tell whose writes took effect.
+// Append implements store.Calls. It makes one write, which inserts the calls as points unless
+// they exist; the ids of the points follow from the calls' keys. A round of small reads then
+// shows whose writes took effect.
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	if _, ok := store.Begun(ctx); !ok {
 		ctx = store.Since(ctx, time.Now())

@@ -29,11 +29,11 @@ type Config struct {
 	// Connections is the number of connections.
 	Connections int `yaml:"-"`
 
-	// ReplicationFactor, WriteConsistencyFactor and Shards (of calls, and of documents) are
-	// given to the collections when they are made, and not changed later. What the collections
-	// have is what holds: where a shard has several copies, deciding reads ask a
-	// majority of them (or all, where writes need not reach enough for that) and
-	// writes that compare go through the shard's leader.
+	// ReplicationFactor, WriteConsistencyFactor and Shards (of calls, and of documents) apply
+	// when the collections are created, and are not changed later. The collections' own
+	// settings count: if a shard has several copies, deciding reads ask a majority of them
+	// (or all, if writes need not reach enough for that), and writes that compare go through
+	// the shard's leader.
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
@@ -67,7 +67,8 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*settings)(c))
 }
 
-// DefaultConfig returns the defaults of default.yaml, and the constants that are no settings.
+// DefaultConfig returns the defaults of default.yaml, and the constants that are not
+// settings.
 func DefaultConfig() Config {
 	return Config{
 		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,

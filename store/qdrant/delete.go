@@ -8,10 +8,9 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// DeleteTool implements store.Tools. With the tool's point goes its life, and
-// with that all that belongs to it can no longer be reached. A tombstone remembers
-// the life until what it left is removed: at once, and again by a sweep, for
-// writes that were under way.
+// DeleteTool implements store.Tools. The tool's life is deleted with its point, and then
+// nothing of the tool can be reached. A tombstone remembers the life until its remains are
+// removed: at once, and again by a sweep, for writes that were in progress.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
@@ -23,8 +22,8 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	return s.removeLife(ctx, t.life)
 }
 
-// DeleteCalls implements store.Calls: it takes the bodies of the calls. Their points stay,
-// small, so that they are recognised and counted.
+// DeleteCalls implements store.Calls: it removes the bodies of the calls. Their small points
+// stay, so that the calls are recognised and counted.
 func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {

@@ -10,8 +10,8 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// History implements store.Calls: one look over the history, then the bodies by
-// id, as many at a time as fit a reply.
+// History implements store.Calls: one query over the history, then the bodies by id, as many
+// at a time as fit into a reply.
 func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
@@ -69,8 +69,8 @@ func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error)
 	return slices.ContainsFunc(kept, func(o narrow) bool { return o.id == p.id }), err
 }
 
-// ListCalls implements store.Calls. Of calls before the page only the narrow
-// points are read, which say what the history keeps.
+// ListCalls implements store.Calls. For calls before the page it reads only the narrow
+// points, which show what the history contains.
 func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil || p.Limit == 0 {
@@ -99,8 +99,8 @@ func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Ca
 	return p.Of(calls), err
 }
 
-// RunCalls implements store.Calls: the index of runs holds what histories keep,
-// and for a while what they have just let go.
+// RunCalls implements store.Calls. The index of runs has the calls in histories, and for a
+// while those that were just dropped.
 func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	if limit = min(limit, store.MaxRunCalls); limit == 0 {
 		return nil, nil

@@ -81,8 +81,8 @@ func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, 
 	return out, nil
 }
 
-// ListWorkspaces implements store.Tools. Each workspace has a point; that it
-// still holds a tool is looked up.
+// ListWorkspaces implements store.Tools. Each workspace has a point; whether it still has a
+// tool is looked up.
 func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
 	l := s.listing(s.tools, is(fieldAllSpaces, allSpaces), fieldSpace)
 	l.after = after

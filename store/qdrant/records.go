@@ -230,8 +230,8 @@ func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	return s.remove(ctx, s.docs, qd.NewPointsSelector(qd.NewIDUUID(recordID(recordGroup(key, life), key.ID))))
 }
 
-// ExpireRecords implements store.Records. A record that is written again
-// meanwhile stays: what is removed must still be expired.
+// ExpireRecords implements store.Records. A record that is written again in the meantime
+// stays: only expired records are removed.
 func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
 	total := 0
 	for total < limit {
@@ -253,8 +253,8 @@ func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (
 	return total, nil
 }
 
-// PutRecords implements store.Records. It takes them for new ones and inserts them
-// all; those that are there already are then replaced one by one.
+// PutRecords implements store.Records. It inserts all records as new ones, then replaces
+// those that already existed one by one.
 func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 	p, err := s.newPutting(ctx, rs)
 	if err != nil {

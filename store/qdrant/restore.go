@@ -11,8 +11,8 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// RestoreTool implements store.Tools: the calls come first, under a life that
-// nobody knows yet, and the tool's point makes them one.
+// RestoreTool implements store.Tools. The calls are written first, under a life that nobody
+// knows yet; the tool's point then makes them a tool.
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	if err := s.acquireLease(ctx); err != nil {
 		return err

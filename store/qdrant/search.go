@@ -73,8 +73,8 @@ func (s *backend) unindex(ctx context.Context, f *qd.Filter) error {
 	})
 }
 
-// SearchTools implements store.Tools. Two words may have the same number; what
-// is found is checked against the text.
+// SearchTools implements store.Tools. Two words may have the same number, so results are
+// checked against the text.
 func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
 	numbers, _ := wordVector(query)
 	if len(numbers) == 0 || limit == 0 {

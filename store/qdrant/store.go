@@ -27,7 +27,7 @@ import (
 // Store is a store.Store on Qdrant. Any number of stores, in any number of processes, can use the
 // same collections.
 type Store struct {
-	store.Store // the backend behind its drainer, which checks what comes
+	store.Store // the backend behind its drainer, which checks arguments
 	internals
 }
 

@@ -202,8 +202,8 @@ func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no 
 // now and then that it had not.
 const rememberedWriters = 64
 
-// PutGuideline implements store.Tools: a write that compares the revision and
-// names its writer, and a read that tells who wrote.
+// PutGuideline implements store.Tools: a write that compares the revision and names its
+// writer, and a read that shows who wrote.
 func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
 	t, err := s.findCounted(ctx, ref)
 	if err != nil {

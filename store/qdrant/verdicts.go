@@ -10,9 +10,8 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// Settle implements store.Verdicts. Each verdict is written on the condition
-// that its call is pending, with a mark of its writer; a read tells whose marks
-// are there.
+// Settle implements store.Verdicts. Each verdict is written on the condition that its call is
+// pending, with a mark of its writer; a read shows whose marks are there.
 func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	out := make([]bool, len(verdicts))
 	kept, err := s.keptCalls(ctx, verdicts)
@@ -138,8 +137,8 @@ func settleOp(id, nonce string, n, stamp int64, e *memoryd.Evaluation) *qd.Point
 	})
 }
 
-// Override implements store.Verdicts: it writes on the condition that nobody
-// wrote since it read, and tries again when somebody did.
+// Override implements store.Verdicts. It writes on the condition that nobody wrote since it
+// read, and tries again if somebody did.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	id := callID(v.Workspace, v.Key)
 	for range maxAttempts {
@@ -200,8 +199,8 @@ func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Ca
 	return found[id].word(fieldWriter) == nonce, err
 }
 
-// Claim implements store.Verdicts. The lease is on the call itself, so that all
-// processes see it, and ends by itself when its holder died.
+// Claim implements store.Verdicts. The lease is on the call itself, so all processes see it,
+// and it expires by itself if its holder died.
 func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	var out []memoryd.Call
 	stale := map[string]bool{}

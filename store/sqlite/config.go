@@ -40,9 +40,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// UnmarshalYAML decodes a section over constants that are no settings: a queue that a disk clears
-// in seconds, a log that a restart reads within one, a million calls and samples in 90 MB of
-// memory, and as many readers as one file can use.
+// UnmarshalYAML decodes a section and keeps constants that are not settings: a queue that a
+// disk clears in seconds, a log that a restart reads within one second, a million calls and
+// samples in 90 MB of memory, and as many readers as one file can use.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Queue, c.QueueBytes, c.WALBytes, c.Readers = 4096, 64<<20, 64<<20, 4

@@ -18,9 +18,9 @@ import (
 // fileName is the database in the data directory.
 const fileName = "memoryd.db"
 
-// Open opens the store in cfg.Dir, making it if the directory holds none; Start
-// starts it. It fails, naming the file, if another process uses the directory or
-// the file is damaged, of another program, or of a newer version.
+// Open opens the store in cfg.Dir, or creates it if the folder has none; call Start to start
+// it. It fails, naming the file, if another process uses the folder, or if the file is
+// damaged, of another program, or of a newer version.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the settings of the store are not valid")

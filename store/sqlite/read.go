@@ -76,8 +76,8 @@ func (s *backend) readCalls(ctx context.Context, ref memoryd.ToolRef, before int
 	})
 }
 
-// Call implements store.Calls. Keys have no index: the rows of the history are
-// asked for theirs, which stands before the texts.
+// Call implements store.Calls. Keys have no index: it compares the keys in the rows of the
+// history, which come before the texts.
 func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	return settled(s, func() (c memoryd.Call, err error) {
 		v, ok := s.cat.view(ref, 0, 0)
@@ -135,8 +135,7 @@ func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Des
 	return store.DescribedOf(ctx, s, ref)
 }
 
-// Samples implements store.Calls. A tool asked for lately is answered from
-// memory.
+// Samples implements store.Calls. A recently used tool is answered from memory.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	v, load, cached := s.cat.samples(ref, s.w.samples)
 	if load == nil {

@@ -3,19 +3,18 @@
 //
 // # How it is made fast and flat
 //
-// One goroutine owns the only writing connection and commits whatever waits as
-// one transaction. Each call is one row. When a tool's history is full, a new
-// call overwrites the row of the oldest in place, so a call costs one page
-// however many are stored; new rows only ever go to the end of the table.
-// Everything else that a commit changes (counters, which row is whose, the
-// identities that make appends idempotent) is one row at the end of a log. All
-// of it is held in memory too, so that tools, counters, guidelines and most
-// samples are read without the file; the log is folded into per-tool rows in
-// the background, and opening costs as much as there are tools and remembered
-// identities, not as there are calls.
+// One goroutine owns the only writing connection and commits whatever waits as one
+// transaction. Each call is one row. If a tool's history is full, a new call overwrites the
+// row of the oldest in place, so a call costs one page however many are stored; new rows are
+// only added at the end of the table. Everything else that a commit changes (counters, which
+// row belongs to which call, the identities that make appends idempotent) is one row at the
+// end of a log. All of it is kept in memory too, so tools, counters, guidelines and most
+// samples are read without the file. The log is folded into per-tool rows in the background.
+// The cost of opening depends on the number of tools and remembered identities, not on the
+// number of calls.
 //
-// The write-ahead log is copied into the file by a goroutine of its own, off
-// the path of commits.
+// A separate goroutine copies the write-ahead log into the file, so commits do not wait for
+// it.
 package sqlite
 
 import (
@@ -30,9 +29,9 @@ import (
 	"memoryd/store"
 )
 
-// Store is the embedded store. Open makes one; it writes from Start on.
+// Store is the embedded store. Open returns one; it writes after Start.
 type Store struct {
-	store.Store // the backend behind its drainer, which checks what comes
+	store.Store // the backend behind its drainer, which checks arguments
 	internals
 }
 
@@ -71,8 +70,8 @@ func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) (
 // refusing is for how long after a write that failed the store is not ready.
 const refusing = 5 * time.Second
 
-// Ping implements store.Store: it asks whether commits work, and whether the file is
-// there. After one that failed it writes.
+// Ping implements store.Store: it checks whether commits work, and whether the file exists.
+// After a failed commit it writes.
 func (s *backend) Ping(ctx context.Context) error {
 	if err := s.w.stillThere(""); err != nil {
 		return unavailable(err)
@@ -89,8 +88,7 @@ func (s *backend) Ping(ctx context.Context) error {
 	})
 }
 
-// Start starts the writer and the checkpointer, once; Close ends them. Writes that
-// come before wait.
+// Start starts the writer and the checkpointer, once; Close ends them. Earlier writes wait.
 func (s *backend) Start(ctx context.Context) {
 	s.worker.Start(context.WithoutCancel(ctx), s.w.run, s.ckpt.run)
 }
@@ -127,10 +125,10 @@ func (s *backend) closeFiles() error {
 	return nil
 }
 
-// FileBytes is the size of the database file.
+// FileBytes returns the size of the database file.
 func (s *backend) FileBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName)) }
 
-// WALBytes is the size of the write-ahead log.
+// WALBytes returns the size of the write-ahead log.
 func (s *backend) WALBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName+"-wal")) }
 
 func sizeOf(name string) int64 {
@@ -141,17 +139,17 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
-// QueuedWrites is how many writes wait for a commit.
+// QueuedWrites returns the number of writes waiting for a commit.
 func (s *backend) QueuedWrites() int64 { return int64(len(s.w.queue)) }
 
-// TrimLag is how many calls that left their histories wait to be removed from the
-// file, FoldLag how many entries of the log wait to be folded.
+// TrimLag returns the number of dropped calls that are still in the file, FoldLag the number
+// of log entries that wait to be folded.
 func (s *backend) TrimLag() int64 { return s.w.trimLag.Load() }
 
-// FoldLag is described at TrimLag.
+// FoldLag is documented at TrimLag.
 func (s *backend) FoldLag() int64 { return s.w.foldLag.Load() }
 
-// PendingCalls is how many stored calls have no verdict yet.
+// PendingCalls returns the number of stored calls without a verdict.
 func (s *backend) PendingCalls() int64 {
 	s.w.pend.mu.Lock()
 	defer s.w.pend.mu.Unlock()

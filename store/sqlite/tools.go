@@ -51,7 +51,7 @@ func (d *draft) writeGuideline(t *tool, g *memoryd.Guideline) error {
 		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written))
 }
 
-// DeleteTool implements store.Tools, as DeleteWorkspace does.
+// DeleteTool implements store.Tools in the same way as DeleteWorkspace.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	var gone []*tool
 	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
@@ -70,8 +70,8 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	return s.wipe(ctx)
 }
 
-// DeleteWorkspace implements store.Tools. The calls are out of reach, and their bytes
-// overwritten, when it returns.
+// DeleteWorkspace implements store.Tools. When it returns, the calls cannot be reached and
+// their bytes are overwritten.
 func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	if workspace == "" {
 		return 0, nil

@@ -72,8 +72,7 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 	return true, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
 }
 
-// Override implements store.Verdicts: it puts a person's verdict in the place of
-// what was there.
+// Override implements store.Verdicts: it replaces a verdict by a person's.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	var before memoryd.Call // the writer's, until it is done
 	size := rowBytes + int64(len(v.Evaluation.Evaluation))
@@ -152,8 +151,8 @@ type judgedCall struct {
 	amend *memoryd.Amendment
 }
 
-// Claim implements store.Verdicts. The choice is made in memory; the file is
-// read for the calls that were chosen.
+// Claim implements store.Verdicts. It chooses the calls in memory, and reads only those from
+// the file.
 func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	claimed := s.w.pend.claim(now, lease, limit)
 	if len(claimed) == 0 {

@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Model runs random sequences of operations on b's store and on store/mem and
-// compares every answer and the whole content.
+// Model runs random sequences of operations on b's store and on store/mem, and compares every
+// answer and the whole content.
 //
-// It tries modelChecks sequences unless -rapid.checks asks for another number.
+// It runs modelChecks sequences unless -rapid.checks sets another number.
 func Model(t *testing.T, b Backend) {
 	b = b.ranked()
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {

@@ -44,7 +44,7 @@ func newRanks(t *testing.T, s store.Store) *ranks {
 	return &ranks{Store: s, t: t, given: map[memoryd.ToolRef]int64{}, last: map[memoryd.ToolRef]int64{}}
 }
 
-// Append gives ranks in the order in which appends finish.
+// Append returns ranks in the order in which appends finish.
 func (r *ranks) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	before := r.begin(ctx, b)
 	out, err := r.Store.Append(ctx, b)
@@ -149,7 +149,7 @@ func (r *ranks) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallK
 	return r.number(ctx, []memoryd.Call{c})[0], nil
 }
 
-// ListCalls numbers the calls by rank, and reads the page's end as one.
+// ListCalls numbers the calls by rank, and reads the end of the page as a rank.
 func (r *ranks) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
 	if p.Before > 0 {
 		before := int64(1) << 52
@@ -200,7 +200,7 @@ func (r *ranks) Override(ctx context.Context, v store.Verdict) (memoryd.Call, er
 	return r.number(ctx, []memoryd.Call{c})[0], nil
 }
 
-// RestoreTool forgets what was known of an earlier tool of the name.
+// RestoreTool forgets what was known about an earlier tool of that name.
 func (r *ranks) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	err := r.Store.RestoreTool(ctx, t, calls)
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package storetest holds every backend to the contract of store.Store. A
-// backend's test file calls Run and Model and is about ten lines long.
+// Package storetest tests every backend against the contract of store.Store. A backend's test
+// file calls Run and Model and has about ten lines.
 package storetest
 
 import (
@@ -9,20 +9,20 @@ import (
 	"memoryd/store"
 )
 
-// Backend is what a store implementation hands in to be checked.
+// Backend is a store implementation to test.
 type Backend struct {
-	// Open makes a new, empty store that cleans up after itself. It may be
-	// closed before the test ends.
+	// Open returns a new, empty store that cleans up after itself. It may be closed before
+	// the test ends.
 	Open func(t *testing.T) store.Store
-	// Reopen closes s and opens its content again; nil says that content does
-	// not survive Close.
+	// Reopen closes s and opens its content again; nil means that content does not survive
+	// Close.
 	Reopen func(t *testing.T, s store.Store) store.Store
-	// Gaps says that the numbers of a tool's calls grow but leave gaps, as those
-	// of a backend with many writers do; they are then compared by rank.
+	// Gaps reports that the numbers of a tool's calls grow but leave gaps, as in a backend
+	// with many writers. They are then compared by rank.
 	Gaps bool
 }
 
-// Run holds b to the contract, sentence by sentence.
+// Run tests b against the contract, sentence by sentence.
 func Run(t *testing.T, b Backend) {
 	b = b.ranked()
 	groups := []struct {
@@ -83,26 +83,26 @@ func (e *env) reopen() {
 	e.s = e.b.Reopen(e.T, e.s)
 }
 
-// Stage is the side of a call at which a fault strikes.
+// Stage is the side of a call at which a fault is injected.
 type Stage int
 
-// A fault Before the call leaves the store untouched. One After it loses the
-// acknowledgement: the call has taken effect and its caller hears an error.
+// A fault Before the call leaves the store untouched. One After it loses the acknowledgement:
+// the call has taken effect, but its caller gets an error.
 const (
 	Before Stage = iota
 	After
 )
 
-// Faults is a store that passes every call on and asks Fail before and after it.
+// Faults is a store that forwards every call and asks Fail before and after it.
 type Faults struct {
 	store.Store
-	// Fail is given the method's name ("Append") and the stage; an error that it
-	// returns is what the caller gets. It is not asked after a call that failed
-	// by itself. It must be safe for concurrent use; nil means no faults.
+	// Fail gets the method's name ("Append") and the stage; its error is returned to the
+	// caller. It is not called after a call that failed by itself. It must be safe for
+	// concurrent use; nil means no faults.
 	Fail func(method string, stage Stage) error
 }
 
-// NewFaults makes any call to inner fail where and when fail says.
+// NewFaults makes calls to inner fail as fail decides.
 func NewFaults(inner store.Store, fail func(method string, stage Stage) error) *Faults {
 	f := &Faults{Fail: fail}
 	f.Store = store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {

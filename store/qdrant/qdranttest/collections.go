@@ -17,7 +17,7 @@ type collectionsService struct {
 
 func done() *qd.CollectionOperationResponse { return &qd.CollectionOperationResponse{Result: true} }
 
-// Create makes a collection.
+// Create creates a collection.
 func (c *collectionsService) Create(_ context.Context, r *qd.CreateCollection) (*qd.CollectionOperationResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *collectionsService) Delete(_ context.Context, r *qd.DeleteCollection) (
 	return done(), nil
 }
 
-// List names the collections.
+// List lists the collections.
 func (c *collectionsService) List(context.Context, *qd.ListCollectionsRequest) (*qd.ListCollectionsResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *collectionsService) Get(_ context.Context, r *qd.GetCollectionInfoReque
 	}}, nil
 }
 
-// Configure changes what a collection, or what an alias names, was made with.
+// Configure changes the parameters of a collection, or of the one that an alias names.
 func (s *Server) Configure(name string, change func(*qd.CollectionConfig)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Server) Configure(name string, change func(*qd.CollectionConfig)) {
 	c.config = config
 }
 
-// CollectionClusterInfo says that all shards are here, each once.
+// CollectionClusterInfo reports all shards as local, once each.
 func (c *collectionsService) CollectionClusterInfo(_ context.Context, r *qd.CollectionClusterInfoRequest) (*qd.CollectionClusterInfoResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -97,7 +97,7 @@ func missing(name string) error {
 	return status.Errorf(codes.NotFound, "Not found: Collection `%s` doesn't exist!", name)
 }
 
-// UpdateAliases makes, renames and deletes aliases.
+// UpdateAliases creates, renames and deletes aliases.
 func (c *collectionsService) UpdateAliases(_ context.Context, r *qd.ChangeAliases) (*qd.CollectionOperationResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *collectionsService) UpdateAliases(_ context.Context, r *qd.ChangeAliase
 	return done(), nil
 }
 
-// ListAliases lists all.
+// ListAliases lists all aliases.
 func (c *collectionsService) ListAliases(context.Context, *qd.ListAliasesRequest) (*qd.ListAliasesResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -15,26 +15,26 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Fault is what befalls one request.
+// Fault is an injected failure of one request.
 type Fault struct {
-	// Code fails the request before it takes effect, OK does not.
+	// Code makes the request fail before it takes effect; OK does not.
 	Code codes.Code
-	// Message is what the server says then.
+	// Message is the server's message for that.
 	Message string
-	// RetryAfter, in seconds and with the code ResourceExhausted, is how the
-	// server says that it limits a rate. 0 leaves it out, as when a disk is full.
+	// RetryAfter, in seconds and with the code ResourceExhausted, reports a rate limit. 0
+	// omits it, as on a full disk.
 	RetryAfter int
-	// LostAck lets the request take effect and fails it then.
+	// LostAck lets the request take effect, then fails it.
 	LostAck bool
-	// Delay makes the request wait first, or until its caller gives up.
+	// Delay delays the request, or until its caller gives up.
 	Delay time.Duration
-	// Stale answers a read from the state before the newest write, unless it asks
-	// for a majority of the replicas. Lag must have been called.
+	// Stale answers a read with the state before the newest write, unless it asks for a
+	// majority of the replicas. Call Lag first.
 	Stale bool
 }
 
-// Inject lets f decide, for each request by its method ("Upsert", "Get"), what
-// befalls it. It is called by many at once; nil ends all faults.
+// Inject lets f choose the fault for each request, by its method ("Upsert", "Get"). Many
+// goroutines call f at once; nil ends all faults.
 func (s *Server) Inject(f func(method string) Fault) {
 	s.faultMu.Lock()
 	defer s.faultMu.Unlock()
@@ -43,8 +43,8 @@ func (s *Server) Inject(f func(method string) Fault) {
 
 type staleKey struct{}
 
-// Packed is how many replies a real server would have compressed, because the client takes
-// them so.
+// Packed returns the number of replies that a real server would have compressed, because the
+// client accepts that.
 func (s *Server) Packed() int64 { return s.packed.Load() }
 
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {

@@ -59,7 +59,7 @@ func (p *pointsService) Count(ctx context.Context, r *qd.CountPoints) (*qd.Count
 	return &qd.CountResponse{Result: &qd.CountResult{Count: n}}, err
 }
 
-// Scroll reads points in the order of ids, or of an indexed number.
+// Scroll reads points sorted by id, or by an indexed number.
 func (p *pointsService) Scroll(ctx context.Context, r *qd.ScrollPoints) (*qd.ScrollResponse, error) {
 	out := &qd.ScrollResponse{}
 	return out, p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(c *collection, points map[string]*stored) error {

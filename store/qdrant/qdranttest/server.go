@@ -1,8 +1,7 @@
-// Package qdranttest is a Qdrant server in the process of a test: it speaks the
-// gRPC of the client module and keeps in memory what package qdrant uses, with
-// the meaning that the real server gives it (filters, ordered scrolls that need
-// an index, conditional updates, update modes by version, sparse queries with
-// inverse document frequency), and it can be told to fail.
+// Package qdranttest is a Qdrant server in the process of a test. It speaks the gRPC of the
+// client module. It keeps in memory what package qdrant uses, with the semantics of the real
+// server: filters, ordered scrolls that require an index, conditional updates, update modes
+// by version, and sparse queries with inverse document frequency. It can inject failures.
 package qdranttest
 
 import (
@@ -34,7 +33,7 @@ type Server struct {
 	fault   func(method string) Fault
 }
 
-// New starts a server that says it has the version and ends with the test.
+// New starts a server of the given version, which stops when the test ends.
 func New(t *testing.T, version string) *Server {
 	s := &Server{
 		version: version, modes: version >= "1.17", wire: bufconn.Listen(1 << 20),
@@ -58,8 +57,8 @@ func New(t *testing.T, version string) *Server {
 	return s
 }
 
-// Says makes the server say another version than it has, as one node of a cluster does for
-// another that carries a request out.
+// Says makes the server report another version than it has, like a cluster node that has
+// another node carry out a request.
 func (s *Server) Says(version string) { s.version = version }
 
 // Dial connects to the server.
@@ -67,7 +66,7 @@ func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return s.wire.DialContext(ctx)
 }
 
-// Serve serves a further listener until the test ends, which closes it.
+// Serve serves one more listener until the test ends, which closes it.
 func (s *Server) Serve(l net.Listener) { _ = s.grpc.Serve(l) } // ends with an error when the listener is closed
 
 // Empty removes all points of all collections.
@@ -87,15 +86,15 @@ func (s *Server) Vanish() {
 	clear(s.aliases)
 }
 
-// Lag makes the server keep the state before each newest write, for reads that a
-// Fault makes stale. It costs a copy of the collection for each write.
+// Lag makes the server keep the state before each newest write, for reads that a Fault makes
+// stale. Each write then copies the collection.
 func (s *Server) Lag() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lags = true
 }
 
-// Points counts the points of a collection, or of what an alias names.
+// Points returns the number of points in a collection, or in the one that an alias names.
 func (s *Server) Points(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +117,7 @@ type health struct {
 	s *Server
 }
 
-// HealthCheck says the version.
+// HealthCheck returns the version.
 func (h *health) HealthCheck(context.Context, *qd.HealthCheckRequest) (*qd.HealthCheckReply, error) {
 	return &qd.HealthCheckReply{Title: "qdrant", Version: h.s.version}, nil
 }

@@ -31,7 +31,7 @@ func (s *Server) write(name string, change func(c *collection) error) (*qd.Point
 	return &qd.PointsOperationResponse{Result: &qd.UpdateResult{Status: qd.UpdateStatus_Completed}}, nil
 }
 
-// CreateFieldIndex notes the index.
+// CreateFieldIndex records the index.
 func (p *pointsService) CreateFieldIndex(_ context.Context, r *qd.CreateFieldIndexCollection) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		kind := qd.PayloadSchemaType_Integer
@@ -49,8 +49,8 @@ func (p *pointsService) CreateFieldIndex(_ context.Context, r *qd.CreateFieldInd
 	})
 }
 
-// Upsert writes points, under the condition and in the mode that the request
-// asks for. A server before 1.17 does not know modes and overlooks them.
+// Upsert writes points, under the condition and in the mode of the request. A server before
+// 1.17 ignores modes.
 func (p *pointsService) Upsert(_ context.Context, r *qd.UpsertPoints) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range r.GetPoints() {
@@ -132,7 +132,7 @@ func (c *collection) setPayload(sel *qd.PointsSelector, add map[string]*qd.Value
 	}
 }
 
-// SetPayload merges fields into points.
+// SetPayload sets fields of points.
 func (p *pointsService) SetPayload(_ context.Context, r *qd.SetPayloadPoints) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		c.setPayload(r.GetPointsSelector(), r.GetPayload())
@@ -140,7 +140,7 @@ func (p *pointsService) SetPayload(_ context.Context, r *qd.SetPayloadPoints) (*
 	})
 }
 
-// DeletePayload takes fields from points.
+// DeletePayload removes fields of points.
 func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoints) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
@@ -155,7 +155,7 @@ func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoin
 	})
 }
 
-// UpdateVectors replaces vectors of points that are there.
+// UpdateVectors replaces vectors of existing points.
 func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVectors) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pv := range r.GetPoints() {
@@ -175,7 +175,7 @@ func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVector
 	})
 }
 
-// DeleteVectors takes vectors from points.
+// DeleteVectors removes vectors of points.
 func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
@@ -190,8 +190,7 @@ func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVector
 	})
 }
 
-// UpdateBatch makes several changes, one after another. Only changes of payloads
-// are known here.
+// UpdateBatch makes several changes in order. It supports only changes of payloads.
 func (p *pointsService) UpdateBatch(ctx context.Context, r *qd.UpdateBatchPoints) (*qd.UpdateBatchResponse, error) {
 	out := &qd.UpdateBatchResponse{}
 	for _, op := range r.GetOperations() {
