@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -164,7 +164,7 @@ func (c conversation) with(messages []jsontext.Value) ([]byte, error) {
 	if c.object == nil {
 		return list, nil
 	}
-	var out []byte
+	from, to := 0, 0
 	dec := jsontext.NewDecoder(bytes.NewReader(*c.object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err
@@ -174,37 +174,28 @@ func (c conversation) with(messages []jsontext.Value) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ", "...)
-		out = append(append(out, name...), ": "...)
-		isMessages := string(name) == `"messages"`
+		held := string(name) == `"messages"`
 		value, err := dec.ReadValue()
 		if err != nil {
 			return nil, err
 		}
-		if isMessages {
-			value = list
+		if held {
+			to = int(dec.InputOffset())
+			from = to - len(value)
 		}
-		out = append(out, value...)
 	}
-	return append(append([]byte("{"), bytes.TrimPrefix(out, []byte(", "))...), '}'), nil
+	return slices.Concat((*c.object)[:from], list, (*c.object)[to:]), nil
 }
 
 // eachConversation reads a file of one conversation, or of many, one value
 // after another.
 func eachConversation(stdin io.Reader, name string, each func(conversation) error) error {
-	in := stdin
-	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // the user names the file
-		if err != nil {
-			return errors.Unwrap(err)
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		in = f
-	}
-	text, err := plain(in)
+	in, err := source(stdin, name)
 	if err != nil {
 		return err
 	}
+	defer in.Close() //nolint:errcheck // it was only read
+	text := bufio.NewReader(in.reader)
 	skipMark(text)
 	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true))
 	for n := 1; ; n++ {

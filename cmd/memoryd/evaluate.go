@@ -19,7 +19,6 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/stats"
-	"memoryd/internal/textsafe"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -30,16 +29,7 @@ type evaluateCmd struct {
 
 	Judge  string `enum:",rules,llm,cascade,auto" default:"" placeholder:"JUDGE" help:"Judge to measure: rules, llm, cascade, or auto (default: as configured)."`
 	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration of judge and model."`
-	Errors int    `default:"0" placeholder:"N" help:"List the first N disagreements."`
 	JSON   bool   `name:"json" help:"Print one JSON document instead of tables."`
-}
-
-// Validate rejects flags that are impossible. That is wrong usage.
-func (c evaluateCmd) Validate() error {
-	if c.Errors < 0 {
-		return errors.New("--errors must be 0 or more")
-	}
-	return nil
 }
 
 // Run measures the judge on the files in order. An unreadable line does not stop the others,
@@ -49,7 +39,7 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	m := &measurement{most: c.Errors, store: mem.New()}
+	m := &measurement{store: mem.New()}
 	defer func() { err = errors.Join(err, m.close()) }()
 	if err := m.newJudge(cfg, c.Judge, std); err != nil {
 		return err
@@ -111,20 +101,6 @@ type judged struct {
 	// Precision and Recall are of the score 0 as a sign of the label error.
 	Precision     share          `json:"precision"`
 	Recall        share          `json:"recall"`
-	Disagreements []disagreement `json:"disagreements,omitempty"`
-}
-
-// disagreement is a call whose score is not its label's.
-type disagreement struct {
-	Place   string `json:"place"`
-	Tool    string `json:"tool"`
-	Gold    string `json:"gold"`
-	Score   string `json:"score"`
-	Judge   string `json:"judge"`
-	Rule    string `json:"rule"`
-	Summary string `json:"summary"`
-	Input   string `json:"input"`
-	Output  string `json:"output"`
 }
 
 // measurement is a judge wired as in the server, on a store that ends with it.
@@ -133,7 +109,6 @@ type measurement struct {
 	store  *mem.Store
 	models *models
 	keep   int
-	most   int // disagreements
 	steps  atomic.Int64
 	matrix [3][4]int
 	report judged
@@ -171,23 +146,12 @@ func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (e
 const mostUnreadable = 100
 
 func (m *measurement) file(ctx context.Context, std streams, name string) error {
-	in := std.in
-	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // the user names the file
-		if err != nil {
-			return errors.Unwrap(err)
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		in = f
-	}
-	lines, err := plain(in)
+	in, err := source(std.in, name)
 	if err != nil {
 		return err
 	}
-	return m.lines(ctx, std, name, lines)
-}
-
-func (m *measurement) lines(ctx context.Context, std streams, name string, lines *bufio.Reader) error {
+	defer in.Close() //nolint:errcheck // it was only read
+	lines := bufio.NewReaderSize(in.reader, 1<<16)
 	for number, unreadable := 1, 0; ; number++ {
 		line, rerr := lines.ReadBytes('\n')
 		if rerr != nil && !errors.Is(rerr, io.EOF) {
@@ -201,7 +165,7 @@ func (m *measurement) lines(ctx context.Context, std streams, name string, lines
 					return fmt.Errorf("line %d: %d lines are not calls", number, unreadable)
 				}
 				fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, number, err)
-			} else if err := m.take(ctx, fmt.Sprintf("%s:%d", name, number), call, gold); err != nil {
+			} else if err := m.take(ctx, call, gold); err != nil {
 				return err
 			}
 		}
@@ -252,7 +216,7 @@ func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold in
 }
 
 // take judges a call as the server does, and counts what came of it.
-func (m *measurement) take(ctx context.Context, place string, call memoryd.Call, gold int) error {
+func (m *measurement) take(ctx context.Context, call memoryd.Call, gold int) error {
 	m.steps.Add(1)
 	calls := []memoryd.Call{call}
 	m.judge.Prejudge(ctx, calls)
@@ -282,13 +246,7 @@ func (m *measurement) take(ctx context.Context, place string, call memoryd.Call,
 			at = i
 		}
 	}
-	if m.matrix[gold][at]++; at != gold && len(m.report.Disagreements) < m.most {
-		m.report.Disagreements = append(m.report.Disagreements, disagreement{
-			Place: place, Tool: textsafe.Line(call.Tool, 80), Gold: golds[gold], Score: [4]string{"0.0", "0.5", "1.0", "none"}[at],
-			Judge: e.JudgedBy, Rule: e.Rule, Summary: textsafe.Line(e.Summary+e.LastError, 200),
-			Input: textsafe.Line(string(call.Input), 200), Output: textsafe.Line(call.Output, 200),
-		})
-	}
+	m.matrix[gold][at]++
 	return nil
 }
 
@@ -310,12 +268,7 @@ func (m *measurement) print(w io.Writer, asJSON bool) error {
 	for i, row := range x {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", golds[i], row[0], row[1], row[2], row[3])
 	}
-	err := t.Flush()
-	for _, d := range r.Disagreements {
-		fmt.Fprintf(w, "\n%s %s: label %s, score %s by %s %s\n  summary  %s\n  input    %s\n  output   %s\n",
-			textsafe.Line(d.Place, 200), d.Tool, d.Gold, d.Score, d.Judge, d.Rule, d.Summary, d.Input, d.Output)
-	}
-	return err
+	return t.Flush()
 }
 
 func (m *measurement) close() error {

@@ -84,7 +84,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestEvaluateMeasuresTheRules(t *testing.T) {
-	args := append([]string{"--judge", "rules", "--errors", "2"}, sources(t)...)
+	args := append([]string{"--judge", "rules"}, sources(t)...)
 	golden(t, "rules.txt.golden", unplaced(mustEvaluate(t, args...)))
 	doc := mustEvaluate(t, append(args, "--json")...)
 	if !json.Valid([]byte(doc)) {
@@ -166,7 +166,6 @@ func TestEvaluateSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no file":                   {nil, exitUsage, "file"},
 		"an unknown judge":          {[]string{"--judge", "coin", airline}, exitUsage, "judge"},
-		"a negative number":         {[]string{"--errors=-1", airline}, exitUsage, "--errors"},
 		"a file that is not there":  {[]string{airline + "x"}, exitFailed, "no such file"},
 		"an unreadable line":        {[]string{"--judge", "rules", broken}, exitFailed, "broken.jsonl:2: not read: not valid JSON"},
 		"a model that is not there": {[]string{"--judge", "llm", airline}, exitFailed, "needs a model"},

@@ -200,7 +200,7 @@ func (c restoreCmd) Validate() error {
 func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	in, err := source(std.in, c.File) // first: no store is made for a file that is not there
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	s, cfg, err := c.openAny(ctx, std)
@@ -238,7 +238,7 @@ func source(stdin io.Reader, name string) (in input, err error) {
 		return in, err
 	}
 	if in.file, err = os.Open(name); err != nil { //nolint:gosec // the user names the file
-		return in, err
+		return in, errors.Unwrap(err) // its callers name the file
 	}
 	head := make([]byte, 2)
 	n, _ := io.ReadFull(in.file, head)
@@ -288,7 +288,7 @@ func (c importCmd) bring(ctx context.Context, std streams, s store.Store, cfg *c
 	for _, name := range c.Files {
 		in, err := source(std.in, name)
 		if err != nil {
-			return rejected, came, err
+			return rejected, came, fmt.Errorf("%s: %w", name, err)
 		}
 		memories := backup.ReMe{Workspace: c.Workspace, Now: time.Now}.Read(in.reader)
 		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{

@@ -54,7 +54,6 @@ correct x id good | good
 correct x '' 1 | <call>: must not be empty
 evaluate | expected "<file> ..."
 evaluate --judge nobody f | must be one of
-evaluate --errors -1 f | --errors
 preflight | expected "<tool>"
 preflight x {bad | not valid JSON
 preflight x '{"a": 1} x' | not valid JSON
