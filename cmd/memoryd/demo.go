@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"embed"
@@ -10,8 +11,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
+	"memoryd/api/wire"
+	"memoryd/compact"
 	"memoryd/config"
 )
 
@@ -58,110 +62,63 @@ func (c demoCmd) Run(ctx context.Context, std streams) (err error) {
 	return demo{remote{reach{URL: "http://" + a.Addr().String()}, demoWorkspace}, std.out}.show(ctx)
 }
 
-// demo talks to a server and writes what it says.
+// demo sends requests to a server and prints the answers.
 type demo struct {
 	remote
 	out io.Writer
 }
+
+// demoInput is the input of a call that fails, as the recorded calls show.
+const demoInput = `{"cabin":"economy","flights":[{"date":"2024-05-21","flight_number":"HAT028"}],"payment_id":"certificate_8544743","reservation_id":"JG7FMM"}`
 
 func (d demo) show(ctx context.Context) error {
 	calls, err := unpacked("demo/calls.jsonl.gz")
 	if err != nil {
 		return err
 	}
-	lines := bytes.Split(bytes.TrimSpace(calls), []byte("\n"))
-	for from := 0; from < len(lines); from += 500 {
-		var batch []json.RawMessage
-		for _, line := range lines[from:min(from+500, len(lines))] {
-			batch = append(batch, json.RawMessage(line))
-		}
+	chat, err := unpacked("demo/chat.json.gz")
+	if err != nil {
+		return err
+	}
+	var items []json.RawMessage
+	for line := range bytes.Lines(bytes.TrimSpace(calls)) {
+		items = append(items, line)
+	}
+	for batch := range slices.Chunk(items, 500) {
 		if err := d.ask(ctx, "/add_tool_call_result", map[string]any{"tool_call_results": batch, "include_history": false}, nil); err != nil {
 			return err
 		}
 	}
-	if err := d.say("Recorded %d calls of an airline's service agent. What memoryd tells the next agent:\n\n", len(lines)); err != nil {
+	var guideline answer[json.RawMessage]
+	var forecast wire.PreflightResponse
+	var compacted compact.Result
+	request := map[string]any{}
+	if err := json.Unmarshal(chat, &request); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{d.guideline, d.warning, d.compaction} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return d.say("That was all. Start your own server with `memoryd`; README.md shows the requests.\n")
-}
-
-// guideline shows what is known of one tool.
-func (d demo) guideline(ctx context.Context) error {
-	if err := d.ask(ctx, "/summary_tool_memory", map[string]any{"tool_names": demoTool}, nil); err != nil {
+	request["max_input_tokens"], request["force"] = demoTokens, true
+	if err := cmp.Or(
+		d.ask(ctx, "/summary_tool_memory", map[string]any{"tool_names": demoTool}, nil),
+		d.ask(ctx, "/retrieve_tool_memory", map[string]any{"tool_names": demoTool, "include_history": false}, &guideline),
+		d.ask(ctx, "/preflight_tool_call", map[string]any{"tool_name": demoTool, "input": json.RawMessage(demoInput)}, &forecast),
+		d.ask(ctx, "/compact_conversation", request, &compacted),
+	); err != nil {
 		return err
 	}
-	var got answer[json.RawMessage]
-	if err := d.ask(ctx, "/retrieve_tool_memory", map[string]any{"tool_names": demoTool, "include_history": false}, &got); err != nil {
-		return err
+	fmt.Fprintf(d.out, "Recorded %d calls of an airline's service agent. What memoryd tells the next agent:\n\n", len(items))
+	fmt.Fprintf(d.out, "--- POST /retrieve_tool_memory\n%s\n\n", guideline.Answer)
+	fmt.Fprintf(d.out, "--- POST /preflight_tool_call %s\n", demoInput)
+	if forecast.Risk != nil {
+		fmt.Fprintf(d.out, "Risk %.0f %%, of all calls %.0f %% failed.\n", 100**forecast.Risk, 100*forecast.BaseRate)
 	}
-	return d.say("--- POST /retrieve_tool_memory\n%s\n\n", got.Answer)
-}
-
-// warning shows what is said before a call that the history knows to fail.
-func (d demo) warning(ctx context.Context) error {
-	input := map[string]any{
-		"reservation_id": "JG7FMM", "cabin": "economy", "payment_id": "certificate_8544743", "flights": []map[string]string{{"flight_number": "HAT028", "date": "2024-05-21"}},
+	for _, w := range forecast.Warnings {
+		fmt.Fprintf(d.out, "- %s\n", w.Text)
 	}
-	shown, err := json.Marshal(input)
-	if err != nil {
-		return err
-	}
-	var got answer[struct {
-		Risk     *float64 `json:"risk"`
-		BaseRate *float64 `json:"base_rate"`
-		Warnings []struct {
-			Text string `json:"text"`
-		} `json:"warnings"`
-	}]
-	if err := d.ask(ctx, "/preflight_tool_call", map[string]any{"tool_name": demoTool, "input": input}, &got); err != nil {
-		return err
-	}
-	if err := d.say("--- POST /preflight_tool_call %s\n", shown); err != nil {
-		return err
-	}
-	if m := got.Metadata; m.Risk != nil && m.BaseRate != nil {
-		if err := d.say("Risk %.0f %%, of all calls %.0f %% failed.\n", 100**m.Risk, 100**m.BaseRate); err != nil {
-			return err
-		}
-	}
-	for _, w := range got.Metadata.Warnings {
-		if err := d.say("- %s\n", w.Text); err != nil {
-			return err
-		}
-	}
-	return d.say("\n")
-}
-
-// compaction makes a conversation smaller.
-func (d demo) compaction(ctx context.Context) error {
-	raw, err := unpacked("demo/chat.json.gz")
-	if err != nil {
-		return err
-	}
-	var chat map[string]any
-	if err := json.Unmarshal(raw, &chat); err != nil {
-		return err
-	}
-	chat["max_input_tokens"], chat["force"] = demoTokens, true
-	var got struct {
-		Summary string `json:"summary"`
-		Report  struct {
-			TokensBefore   int `json:"tokens_before"`
-			TokensAfter    int `json:"tokens_after"`
-			MessagesBefore int `json:"messages_before"`
-			MessagesAfter  int `json:"messages_after"`
-		} `json:"report"`
-	}
-	if err := d.ask(ctx, "/compact_conversation", chat, &got); err != nil {
-		return err
-	}
-	r := got.Report
-	return d.say("--- POST /compact_conversation: %d messages and %d tokens become %d and %d\n%s\n\n", r.MessagesBefore, r.TokensBefore, r.MessagesAfter, r.TokensAfter, strings.TrimSpace(got.Summary))
+	r := compacted.Report
+	fmt.Fprintf(d.out, "\n--- POST /compact_conversation: %d messages and %d tokens become %d and %d\n%s\n\n",
+		r.MessagesBefore, r.TokensBefore, r.MessagesAfter, r.TokensAfter, strings.TrimSpace(compacted.Summary))
+	_, err = fmt.Fprint(d.out, "That was all. Start your own server with `memoryd`; README.md shows the requests.\n")
+	return err
 }
 
 func (d demo) ask(ctx context.Context, path string, body map[string]any, out any) error {
@@ -170,11 +127,6 @@ func (d demo) ask(ctx context.Context, path string, body map[string]any, out any
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-func (d demo) say(format string, args ...any) error {
-	_, err := fmt.Fprintf(d.out, format, args...)
-	return err
 }
 
 func unpacked(name string) ([]byte, error) {
