@@ -22,61 +22,32 @@ type members struct {
 	Unknown map[string]bool
 }
 
-// named gives the member of a name; nil where there is none. It is a switch, because a
-// call is read for each add: looking members up by reflection took half of the reading.
-func (m *members) named(name []byte) jsonv2.UnmarshalerFrom {
-	switch string(name) {
-	case "workspace_id":
-		return &m.Workspace
-	case "tool_name":
-		return &m.ToolName
-	case "input":
-		return &m.Input
-	case "output":
-		return &m.Output
-	case "success":
-		return &m.Success
-	case "time_cost":
-		return &m.TimeCost
-	case "token_cost":
-		return &m.TokenCost
-	case "create_time":
-		return &m.CreateTime
-	case "metadata":
-		return &m.Metadata
-	case "call_hash":
-		return &m.CallHash
-	case "summary":
-		return &m.Summary
-	case "evaluation":
-		return &m.Evaluation
-	case "score":
-		return &m.Score
-	case "is_summarized":
-		return &m.IsSummarized
-	}
-	return m.foreign(name)
-}
+// membersByName finds the member of a name. It is a table, because a call is read for each
+// add: looking members up by reflection took half of the reading.
+var membersByName = map[string]func(*members) jsonv2.UnmarshalerFrom{
+	"workspace_id":  func(m *members) jsonv2.UnmarshalerFrom { return &m.Workspace },
+	"tool_name":     func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolName },
+	"input":         func(m *members) jsonv2.UnmarshalerFrom { return &m.Input },
+	"output":        func(m *members) jsonv2.UnmarshalerFrom { return &m.Output },
+	"success":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Success },
+	"time_cost":     func(m *members) jsonv2.UnmarshalerFrom { return &m.TimeCost },
+	"token_cost":    func(m *members) jsonv2.UnmarshalerFrom { return &m.TokenCost },
+	"create_time":   func(m *members) jsonv2.UnmarshalerFrom { return &m.CreateTime },
+	"metadata":      func(m *members) jsonv2.UnmarshalerFrom { return &m.Metadata },
+	"call_hash":     func(m *members) jsonv2.UnmarshalerFrom { return &m.CallHash },
+	"summary":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Summary },
+	"evaluation":    func(m *members) jsonv2.UnmarshalerFrom { return &m.Evaluation },
+	"score":         func(m *members) jsonv2.UnmarshalerFrom { return &m.Score },
+	"is_summarized": func(m *members) jsonv2.UnmarshalerFrom { return &m.IsSummarized },
 
-// foreign is named for the names that other protocols have.
-func (m *members) foreign(name []byte) jsonv2.UnmarshalerFrom {
-	switch string(name) {
-	case "arguments":
-		return &m.Arguments
-	case "tool_input":
-		return &m.ToolInput
-	case "args":
-		return &m.Args
-	case "result":
-		return &m.Result
-	case "tool_output":
-		return &m.ToolOutput
-	case "is_error":
-		return &m.IsError
-	case "error":
-		return &m.Error
-	}
-	return nil
+	// The names of other protocols.
+	"arguments":   func(m *members) jsonv2.UnmarshalerFrom { return &m.Arguments },
+	"tool_input":  func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolInput },
+	"args":        func(m *members) jsonv2.UnmarshalerFrom { return &m.Args },
+	"result":      func(m *members) jsonv2.UnmarshalerFrom { return &m.Result },
+	"tool_output": func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolOutput },
+	"is_error":    func(m *members) jsonv2.UnmarshalerFrom { return &m.IsError },
+	"error":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Error },
 }
 
 // read reads the object that dec is before.
@@ -91,15 +62,15 @@ func (m *members) read(dec *jsontext.Decoder) error {
 			return err
 		}
 		name, _ := jsontext.AppendUnquote(buf[:0], quoted) // what is not valid is replaced
-		member := m.named(name)
-		if member == nil {
+		member, known := membersByName[string(name)]
+		if !known {
 			if m.Unknown == nil {
 				m.Unknown = map[string]bool{}
 			}
 			m.Unknown[string(name)] = true
 			err = dec.SkipValue()
 		} else {
-			err = member.UnmarshalJSONFrom(dec)
+			err = member(m).UnmarshalJSONFrom(dec)
 		}
 		if fault, ok := err.(*Fault); ok { //nolint:errorlint // a fault of our own making
 			fault.Loc = append([]any{string(name)}, fault.Loc...)

@@ -96,7 +96,7 @@ func judgement(c *Call) jsontext.Value {
 // shownMetadata joins the call's metadata, as it was sent, with the judgement.
 func shownMetadata(c *Call) jsontext.Value {
 	added := judgement(c)
-	own := bytes.TrimSpace(withoutJudgement(c.Metadata))
+	own := bytes.TrimSpace(without(c.Metadata, judgementNames...))
 	if v := jsontext.Value(own); v.Kind() != '{' || !v.IsValid() || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
 		return added // there is none, or what a store was given is no object
 	}
@@ -113,9 +113,7 @@ const sourceName = "memoryd_source"
 // WithSource adds the id of the API key that recorded a call to its metadata. An empty source,
 // which means this machine, adds nothing.
 func WithSource(metadata json.RawMessage, source string) json.RawMessage {
-	if bytes.Contains(metadata, []byte(sourceName[:7])) || bytes.IndexByte(metadata, '\\') >= 0 {
-		metadata = withoutSource(metadata)
-	}
+	metadata = without(metadata, sourceName)
 	if source == "" {
 		return metadata
 	}
@@ -130,22 +128,6 @@ func WithSource(metadata json.RawMessage, source string) json.RawMessage {
 	out := make([]byte, 0, len(own)+len(member)+1)
 	out = append(append(out, own[:len(own)-1]...), ',')
 	return append(out, member[1:]...)
-}
-
-func withoutSource(metadata json.RawMessage) json.RawMessage {
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(metadata, &fields) != nil {
-		return metadata
-	}
-	if _, there := fields[sourceName]; !there {
-		return metadata
-	}
-	delete(fields, sourceName)
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return nil
-	}
-	return out
 }
 
 // Sourced reports whether the metadata name the recorder of the call; otherwise it was this
@@ -167,24 +149,25 @@ func (c *Call) Source() string {
 	return m.Source
 }
 
-// withoutJudgement drops members of a client's metadata that have the names of
-// ours; there hardly ever are any.
-func withoutJudgement(metadata json.RawMessage) json.RawMessage {
-	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) &&
-		!bytes.Contains(metadata, []byte(`"call_id"`)) {
+// without drops members of a client's metadata that have the names of ours.
+func without(metadata json.RawMessage, names ...string) json.RawMessage {
+	var quoted [32]byte
+	named := func(name string) bool { return bytes.Contains(metadata, append(append(quoted[:0], '"'), name...)) }
+	if !slices.ContainsFunc(names, named) && bytes.IndexByte(metadata, '\\') < 0 { // a name may be written with escapes
 		return metadata
 	}
 	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(metadata, &fields); err != nil {
-		return nil
+	if json.Unmarshal(metadata, &fields) != nil {
+		return metadata
 	}
-	for _, name := range judgementNames {
+	had := len(fields)
+	for _, name := range names {
 		delete(fields, name)
 	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return nil
+	if len(fields) == had {
+		return metadata
 	}
+	out, _ := json.Marshal(fields) // they were JSON
 	return out
 }
 
