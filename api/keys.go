@@ -29,20 +29,12 @@ const allWorkspaces = "*"
 func keyOf(k access.Key) wire.Key {
 	out := wire.Key{
 		ID: k.ID, Name: k.Name, Roles: k.Roles.Names(), Workspaces: k.Workspaces, Rate: k.Rate, CreatedBy: k.By,
-		Created: stamp(k.Created), Expires: stamp(k.Expires), Revoked: stamp(k.Revoked), LastUsed: stamp(k.Used),
+		Created: instant(k.Created), Expires: instant(k.Expires), Revoked: instant(k.Revoked), LastUsed: instant(k.Used),
 	}
 	if k.Workspaces == nil {
 		out.Workspaces = []string{allWorkspaces}
 	}
 	return out
-}
-
-// stamp is an instant in RFC 3339, "" for none.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 func (s *server) listKeys(c echo.Context, _ []byte) (any, error) {

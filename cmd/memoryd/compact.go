@@ -19,6 +19,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/schollz/progressbar/v3"
 )
 
 type compactCmd struct {
@@ -100,7 +101,7 @@ func (r remote) compact(ctx context.Context, req compact.Request) (res compact.R
 }
 
 func (c compactCmd) one(ctx context.Context, std streams, run func(context.Context, compact.Request) (compact.Result, error), conv conversation) error {
-	bar := newCounter(std.err, conv.name)
+	bar := newBar(std.err, -1, conv.name, progressbar.OptionShowCount())
 	res, err := run(ctx, compact.Request{
 		Messages: conv.messages, Workspace: c.Workspace, Profile: c.Profile, MaxInputTokens: c.MaxInputTokens,
 		TargetTokens: c.TargetTokens, Force: c.Force, DryRun: c.DryRun,

@@ -99,8 +99,8 @@ type judged struct {
 	// Confusion counts calls by label, then by score; those without a verdict come last.
 	Confusion map[string][4]int `json:"confusion"`
 	// Precision and Recall are of the score 0 as a sign of the label error.
-	Precision     share          `json:"precision"`
-	Recall        share          `json:"recall"`
+	Precision share `json:"precision"`
+	Recall    share `json:"recall"`
 }
 
 // measurement is a judge wired as in the server, on a store that ends with it.

@@ -161,7 +161,7 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 	if err != nil {
 		return importCounts{}, errors.Unwrap(err)
 	}
-	bar := newBar(std.err, info.Size(), name)
+	bar := newBar(std.err, info.Size(), name, inBytes())
 	defer bar.finish()
 	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -210,7 +210,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 		}
 		in = f
 	}
-	bar := newBar(std.err, size, name)
+	bar := newBar(std.err, size, name, inBytes())
 	defer bar.finish()
 	lines, err := plain(io.TeeReader(in, bar))
 	if err != nil {
@@ -417,29 +417,23 @@ func record(ctx context.Context, do asker, workspace, key string, items []json.R
 // bar shows how far a file has been read, on a terminal only.
 type bar struct{ *progressbar.ProgressBar }
 
-func newBar(w io.Writer, size int64, name string) bar {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return bar{progressbar.DefaultBytesSilent(size)}
-	}
-	return bar{progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
-}
-
-// newCounter is a bar that counts steps.
-func newCounter(w io.Writer, name string) bar {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return bar{progressbar.DefaultSilent(-1)}
-	}
-	return bar{progressbar.NewOptions(-1, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
-		progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
-}
-
 // step says how many steps of all are done.
 func (b bar) step(done, all int) {
 	b.ChangeMax(all)
 	_ = b.Set(done)
 }
+
+// newBar shows size, which is counted as unit says; below 0 it is not known.
+func newBar(w io.Writer, size int64, name string, unit progressbar.Option) bar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return bar{progressbar.DefaultSilent(size)}
+	}
+	return bar{progressbar.NewOptions64(size, unit, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(name),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
+}
+
+// inBytes is the unit of files.
+func inBytes() progressbar.Option { return progressbar.OptionShowBytes(true) }
 
 func (b bar) finish() { _ = b.Finish() }

@@ -263,7 +263,7 @@ func (l *learner) read(files []transcript, std streams) error {
 	for _, f := range files {
 		size += f.info.Size()
 	}
-	bar := newBar(std.err, size, "reading")
+	bar := newBar(std.err, size, "reading", inBytes())
 	defer bar.finish()
 	l.batches, l.tools = make(chan learnBatch), map[string]bool{}
 	ctx, cancel := context.WithCancel(l.ctx)
