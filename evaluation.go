@@ -109,9 +109,9 @@ func AmendmentOf(c *Call) *Amendment {
 
 // Cost is a call's share of model requests. Calls can share a request, and a call can need several.
 type Cost struct {
-	Requests         float64
-	PromptTokens     int64
-	CompletionTokens int64
+	Requests         float64 `json:"requests,omitzero"`
+	PromptTokens     int64   `json:"prompt_tokens,omitzero"`
+	CompletionTokens int64   `json:"completion_tokens,omitzero"`
 }
 
 // Add returns the sum of both costs.
@@ -121,11 +121,11 @@ func (c Cost) Add(o Cost) Cost {
 
 // Overruled is a verdict that a person corrected. It is kept to measure the judge.
 type Overruled struct {
-	State        EvaluationState
-	Score        float64
-	JudgedBy     string
-	Rule         string
-	JudgeVersion string
+	State        EvaluationState `json:"state"`
+	Score        float64         `json:"score"`
+	JudgedBy     string          `json:"judged_by,omitzero"`
+	Rule         string          `json:"rule,omitzero"`
+	JudgeVersion string          `json:"judge_version,omitzero"`
 }
 
 // PendingEvaluation returns the evaluation of a call that has not been judged.

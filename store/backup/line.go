@@ -138,25 +138,11 @@ type evaluationLine struct {
 	JudgeVersion string                  `json:"judge_version,omitzero"`
 	JudgedAt     time.Time               `json:"judged_at,omitzero"`
 	FailedChecks string                  `json:"failed_checks,omitzero"`
-	Cost         memoryd.Cost            `json:"cost,omitzero"`      // as costLine
-	Overruled    *memoryd.Overruled      `json:"overruled,omitzero"` // as overruledLine
+	Cost         memoryd.Cost            `json:"cost,omitzero"`
+	Overruled    *memoryd.Overruled      `json:"overruled,omitzero"`
 	Attempts     int                     `json:"attempts,omitzero"`
 	LastError    string                  `json:"last_error,omitzero"`
 	NotBefore    time.Time               `json:"not_before,omitzero"`
-}
-
-type costLine struct {
-	Requests         float64 `json:"requests"`
-	PromptTokens     int64   `json:"prompt_tokens"`
-	CompletionTokens int64   `json:"completion_tokens"`
-}
-
-type overruledLine struct {
-	State        memoryd.EvaluationState `json:"state"`
-	Score        float64                 `json:"score"`
-	JudgedBy     string                  `json:"judged_by,omitzero"`
-	Rule         string                  `json:"rule,omitzero"`
-	JudgeVersion string                  `json:"judge_version,omitzero"`
 }
 
 // stringOf is JSON text of a caller's as it was sent; nothing stands for nothing.
@@ -196,21 +182,13 @@ func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
 // store. A text that is not valid UTF-8 is {"base64":"..."}, an infinite number a
 // text, an instant UTC with microseconds, a key hexadecimal.
 var exactly = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey),
-	json.MarshalToFunc(func(enc *jsontext.Encoder, c memoryd.Cost) error { return json.MarshalEncode(enc, costLine(c)) }),
-	json.MarshalToFunc(func(enc *jsontext.Encoder, o memoryd.Overruled) error {
-		return json.MarshalEncode(enc, overruledLine(o))
-	})))
+	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey)))
 
 // strict is how they are read: unknown and repeated members and invalid UTF-8 are
 // refused, names are compared exactly.
 var strict = json.JoinOptions(json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(false),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant), json.UnmarshalFromFunc(readKey),
-		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, c *memoryd.Cost) error { return json.UnmarshalDecode(dec, (*costLine)(c)) }),
-		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, o *memoryd.Overruled) error {
-			return json.UnmarshalDecode(dec, (*overruledLine)(o))
-		}))))
+		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant), json.UnmarshalFromFunc(readKey))))
 
 type base64Text struct {
 	Base64 []byte `json:"base64"`
