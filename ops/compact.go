@@ -89,13 +89,9 @@ type Compactor interface {
 	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
 }
 
-func (library) CompactConversation() Definition {
-	return defineWith("compact_conversation_op", func(d Deps, _ CompactParams) func(context.Context, CompactRequest) (*Compacted, error) {
-		return func(ctx context.Context, r CompactRequest) (*Compacted, error) {
-			res, err := d.Compactor.Compact(ctx, r)
-			return &Compacted{res}, err
-		}
-	}).withModel()
+func (d Deps) compact(ctx context.Context, r CompactRequest) (*Compacted, error) {
+	res, err := d.Compactor.Compact(ctx, r)
+	return &Compacted{res}, err
 }
 
 // OriginalKind is the record kind of originals.
@@ -172,41 +168,33 @@ type UndoCompaction struct {
 // Conversation is a list of messages.
 type Conversation struct{ Messages []jsontext.Value }
 
-func (library) GetOriginal() Definition {
-	return define("get_original_op", func(d Deps, ctx context.Context, r GetOriginal) (o Original, err error) {
-		if !compact.ValidID(r.ID) {
-			return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
-		}
-		kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
-		return Original{kept.Data}, err
-	})
+func (d Deps) getOriginal(ctx context.Context, r GetOriginal) (o Original, err error) {
+	if !compact.ValidID(r.ID) {
+		return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
+	}
+	kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
+	return Original{kept.Data}, err
 }
 
-func (library) ReadOriginal() Definition {
-	return define("read_original_op", func(d Deps, ctx context.Context, r ReadOriginal) (p OriginalPage, err error) {
-		p.Page, err = d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
-		return p, err
-	})
+func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (p OriginalPage, err error) {
+	p.Page, err = d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
+	return p, err
 }
 
-func (library) SearchOriginals() Definition {
-	return define("search_originals_op", func(d Deps, ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
-		if r.Conversation != "" {
-			h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{Conversation: r.Conversation, Words: r.Text, Kind: r.Kind, Limit: r.Limit})
-		} else {
-			h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
-		}
-		return h, err
-	})
+func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
+	if r.Conversation != "" {
+		h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{Conversation: r.Conversation, Words: r.Text, Kind: r.Kind, Limit: r.Limit})
+	} else {
+		h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
+	}
+	return h, err
 }
 
-func (library) UndoCompaction() Definition {
-	return define("undo_compaction_op", func(d Deps, ctx context.Context, r UndoCompaction) (c Conversation, err error) {
-		if len(r.Messages) == 0 {
-			c.Messages, err = d.Compactor.Undo(ctx, r.Workspace, r.ID)
-		} else {
-			c.Messages, err = d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
-		}
-		return c, err
-	})
+func (d Deps) undoCompaction(ctx context.Context, r UndoCompaction) (c Conversation, err error) {
+	if len(r.Messages) == 0 {
+		c.Messages, err = d.Compactor.Undo(ctx, r.Workspace, r.ID)
+	} else {
+		c.Messages, err = d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
+	}
+	return c, err
 }

@@ -41,8 +41,6 @@ type CorrectCall struct {
 	Key memoryd.CallKey
 }
 
-func (library) CorrectCall() Definition { return define("correct_call_op", Deps.correct) }
-
 // correct lets a person correct an evaluation. What people say beats the judge,
 // and is kept with the call as a labelled example to measure judges by.
 func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err error) {
@@ -137,22 +135,20 @@ type ListCorrections struct{ Workspace string }
 // Corrections are labelled calls as JSON lines, sorted by tool and id. They are read on demand.
 type Corrections struct{ Lines iter.Seq2[[]byte, error] }
 
-func (library) ListCorrections() Definition {
-	return define("list_corrections_op", func(d Deps, ctx context.Context, r ListCorrections) (Corrections, error) {
-		return Corrections{func(yield func([]byte, error) bool) {
-			for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
-				if err != nil {
-					yield(nil, err)
+func (d Deps) listCorrections(ctx context.Context, r ListCorrections) (Corrections, error) {
+	return Corrections{func(yield func([]byte, error) bool) {
+		for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for line, err := range store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: tool.ToolRef, Kind: CorrectionKind}) {
+				if !yield(append(bytes.TrimSpace(line.Data), '\n'), err) || err != nil {
 					return
 				}
-				for line, err := range store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: tool.ToolRef, Kind: CorrectionKind}) {
-					if !yield(append(bytes.TrimSpace(line.Data), '\n'), err) || err != nil {
-						return
-					}
-				}
 			}
-		}}, nil
-	})
+		}
+	}}, nil
 }
 
 // Withdraw requests to remove a person's verdict from a stored call.
@@ -160,10 +156,6 @@ type Withdraw struct {
 	memoryd.ToolRef
 
 	Key memoryd.CallKey
-}
-
-func (library) WithdrawCorrection() Definition {
-	return define("withdraw_correction_op", Deps.withdraw)
 }
 
 // withdraw lets the judge's verdict hold again: what the rules, or the cache, say of

@@ -27,50 +27,52 @@ type Quota = admission.Quota
 // Lease is a request's share of a Quota.
 type Lease = admission.Lease
 
-// Flows has one field per endpoint, tagged with its name in the flow section. An endpoint that the
-// section does not list is served by the op of the same name.
+// Flows has one field per endpoint. Those that the flow section may compose have a tag with their
+// name in it; one that the section does not list is served by the op of the same name. The others
+// are functions.
 type Flows struct {
-	AddToolCallResult   Flow[RecordRequest, *Recorded]          `flow:"add_tool_call_result"`
-	SummaryToolMemory   Flow[NamesRequest, *Summaries]          `flow:"summary_tool_memory"`
-	RetrieveToolMemory  Flow[NamesRequest, *Retrieved]          `flow:"retrieve_tool_memory"`
-	PreflightToolCall   Flow[PreflightRequest, *Forecast]       `flow:"preflight_tool_call"`
-	CompactConversation Flow[CompactRequest, *Compacted]        `flow:"compact_conversation"`
-	VectorStore         Flow[ManageRequest, *Managed]           `flow:"vector_store"`
-	Snapshot            Flow[TakeSnapshot, Snapshot]            `flow:"snapshot"`
-	ListWorkspaces      Flow[ListWorkspaces, WorkspacePage]     `flow:"list_workspaces"`
-	ListTools           Flow[ListTools, ToolPage]               `flow:"list_tools"`
-	ListCalls           Flow[ListCalls, CallPage]               `flow:"list_calls"`
-	GetCall             Flow[GetCall, StoredCall]               `flow:"get_call"`
-	CorrectCall         Flow[CorrectCall, StoredCall]           `flow:"correct_call"`
-	WithdrawCorrection  Flow[Withdraw, StoredCall]              `flow:"withdraw_correction"`
-	ListCorrections     Flow[ListCorrections, Corrections]      `flow:"list_corrections"`
-	ListKinds           Flow[ListKinds, OutputKinds]            `flow:"list_kinds"`
-	LabelKind           Flow[LabelKind, LabelledKind]           `flow:"label_kind"`
-	ListRevisions       Flow[ListRevisions, RevisionList]       `flow:"list_revisions"`
-	GetRevision         Flow[GetRevision, Revision]             `flow:"get_revision"`
-	DiffRevisions       Flow[DiffRevisions, RevisionDiff]       `flow:"diff_revisions"`
-	PinRevision         Flow[PinRevision, Revision]             `flow:"pin_revision"`
-	UnpinRevision       Flow[UnpinRevision, Done]               `flow:"unpin_revision"`
-	RollBackRevision    Flow[RollBackRevision, Revision]        `flow:"roll_back_revision"`
-	ListPending         Flow[ListPending, PendingPage]          `flow:"list_pending"`
-	ReleasePending      Flow[ReleasePending, Revision]          `flow:"release_pending"`
-	UndoRelease         Flow[UndoRelease, Revision]             `flow:"undo_release"`
-	EditLine            Flow[EditLine, EditedLine]              `flow:"edit_line"`
-	UndoEdit            Flow[UndoEdit, Revision]                `flow:"undo_edit"`
-	ListLineOutcomes    Flow[ListLineOutcomes, LineOutcomes]    `flow:"list_line_outcomes"`
-	GetOriginal         Flow[GetOriginal, Original]             `flow:"get_original"`
-	ReadOriginal        Flow[ReadOriginal, OriginalPage]        `flow:"read_original"`
-	SearchOriginals     Flow[SearchOriginals, OriginalHits]     `flow:"search_originals"`
-	UndoCompaction      Flow[UndoCompaction, Conversation]      `flow:"undo_compaction"`
-	ReportUsage         Flow[ReportUsage, UsageReport]          `flow:"report_usage"`
-	GetOverview         Flow[GetOverview, OverviewPage]         `flow:"get_overview"`
-	RankTools           Flow[RankTools, RankedTools]            `flow:"rank_tools"`
-	FindCalls           Flow[FindCalls, FoundCalls]             `flow:"find_calls"`
-	ListRun             Flow[ListRun, RunCalls]                 `flow:"list_run"`
-	ListRuns            Flow[ListRuns, RunsPage]                `flow:"list_runs"`
-	ListSources         Flow[ListSources, SourceCounts]         `flow:"list_sources"`
-	ReceiveTelemetry    Flow[TelemetryRequest, *TelemetryTaken] `flow:"receive_telemetry"`
-	ReceiveHook         Flow[HookRequest, *HookAnswer]          `flow:"receive_hook"`
+	AddToolCallResult   Flow[RecordRequest, *Recorded]    `flow:"add_tool_call_result"`
+	SummaryToolMemory   Flow[NamesRequest, *Summaries]    `flow:"summary_tool_memory"`
+	RetrieveToolMemory  Flow[NamesRequest, *Retrieved]    `flow:"retrieve_tool_memory"`
+	PreflightToolCall   Flow[PreflightRequest, *Forecast] `flow:"preflight_tool_call"`
+	CompactConversation Flow[CompactRequest, *Compacted]  `flow:"compact_conversation"`
+	VectorStore         Flow[ManageRequest, *Managed]     `flow:"vector_store"`
+	ReceiveHook         Flow[HookRequest, *HookAnswer]    `flow:"receive_hook"`
+
+	Snapshot           Flow[TakeSnapshot, Snapshot]
+	ListWorkspaces     Flow[ListWorkspaces, WorkspacePage]
+	ListTools          Flow[ListTools, ToolPage]
+	ListCalls          Flow[ListCalls, CallPage]
+	GetCall            Flow[GetCall, StoredCall]
+	CorrectCall        Flow[CorrectCall, StoredCall]
+	WithdrawCorrection Flow[Withdraw, StoredCall]
+	ListCorrections    Flow[ListCorrections, Corrections]
+	ListKinds          Flow[ListKinds, OutputKinds]
+	LabelKind          Flow[LabelKind, LabelledKind]
+	ListRevisions      Flow[ListRevisions, RevisionList]
+	GetRevision        Flow[GetRevision, Revision]
+	DiffRevisions      Flow[DiffRevisions, RevisionDiff]
+	PinRevision        Flow[PinRevision, Revision]
+	UnpinRevision      Flow[UnpinRevision, Done]
+	RollBackRevision   Flow[RollBackRevision, Revision]
+	ListPending        Flow[ListPending, PendingPage]
+	ReleasePending     Flow[ReleasePending, Revision]
+	UndoRelease        Flow[UndoRelease, Revision]
+	EditLine           Flow[EditLine, EditedLine]
+	UndoEdit           Flow[UndoEdit, Revision]
+	ListLineOutcomes   Flow[ListLineOutcomes, LineOutcomes]
+	GetOriginal        Flow[GetOriginal, Original]
+	ReadOriginal       Flow[ReadOriginal, OriginalPage]
+	SearchOriginals    Flow[SearchOriginals, OriginalHits]
+	UndoCompaction     Flow[UndoCompaction, Conversation]
+	ReportUsage        Flow[ReportUsage, UsageReport]
+	GetOverview        Flow[GetOverview, OverviewPage]
+	RankTools          Flow[RankTools, RankedTools]
+	FindCalls          Flow[FindCalls, FoundCalls]
+	ListRun            Flow[ListRun, RunCalls]
+	ListRuns           Flow[ListRuns, RunsPage]
+	ListSources        Flow[ListSources, SourceCounts]
+	ReceiveTelemetry   Flow[TelemetryRequest, *TelemetryTaken]
 }
 
 // Flow serves one endpoint. Its ops turn a request into an answer; each takes what the one before

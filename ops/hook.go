@@ -39,12 +39,6 @@ func (p HookParams) Validate() error {
 	return nil
 }
 
-func (library) ReceiveHook() Definition {
-	return defineWith("receive_hook_op", func(d Deps, p HookParams) func(context.Context, HookRequest) (*HookAnswer, error) {
-		return (&hooks{Deps: d, params: p, told: map[sessionOf]map[string]bool{}}).run
-	})
-}
-
 // maxTold bounds the sessions of which is remembered what they were told.
 const maxTold = 1 << 14
 

@@ -51,8 +51,6 @@ const (
 	kindCalls = 20_000
 )
 
-func (library) ListKinds() Definition { return define("list_kinds_op", Deps.listKinds) }
-
 func (d Deps) listKinds(ctx context.Context, r ListKinds) (found OutputKinds, err error) {
 	if _, err := d.Store.Tool(ctx, r.ToolRef); err != nil {
 		return found, err
@@ -145,8 +143,6 @@ type RescoredCall struct {
 	Call          memoryd.Call
 	Before, After float64
 }
-
-func (library) LabelKind() Definition { return define("label_kind_op", Deps.labelKind) }
 
 // labelKind gives the kept calls of a kind, and those to come, the score that a person
 // says, as far as the facts of each call allow; or takes that back.

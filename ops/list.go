@@ -23,18 +23,16 @@ type WorkspacePage struct {
 	Next string
 }
 
-func (library) ListWorkspaces() Definition {
-	return define("list_workspaces_op", func(d Deps, ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
-		if r.Only != nil {
-			p.Names, err = d.existing(ctx, r)
-		} else {
-			p.Names, err = d.Store.ListWorkspaces(ctx, r.After, r.Limit)
-		}
-		if len(p.Names) == r.Limit && r.Limit > 0 {
-			p.Next = p.Names[r.Limit-1]
-		}
-		return p, err
-	})
+func (d Deps) listWorkspaces(ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
+	if r.Only != nil {
+		p.Names, err = d.existing(ctx, r)
+	} else {
+		p.Names, err = d.Store.ListWorkspaces(ctx, r.After, r.Limit)
+	}
+	if len(p.Names) == r.Limit && r.Limit > 0 {
+		p.Next = p.Names[r.Limit-1]
+	}
+	return p, err
 }
 
 // existing finds the workspaces of a list that exist.
@@ -70,8 +68,6 @@ type ToolPage struct {
 	// Next is the value of After for the next page; "" on the last one.
 	Next string
 }
-
-func (library) ListTools() Definition { return define("list_tools_op", Deps.listTools) }
 
 func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error) {
 	var tools []memoryd.Tool
@@ -141,8 +137,6 @@ type CallPage struct {
 	Next int64
 }
 
-func (library) ListCalls() Definition { return define("list_calls_op", Deps.listCalls) }
-
 func (d Deps) listCalls(ctx context.Context, r ListCalls) (p CallPage, err error) {
 	tool, err := d.Store.Tool(ctx, r.ToolRef)
 	if err != nil {
@@ -174,14 +168,12 @@ type StoredCall struct {
 	SummarisedThrough int64
 }
 
-func (library) GetCall() Definition {
-	return define("get_call_op", func(d Deps, ctx context.Context, r GetCall) (c StoredCall, err error) {
-		tool, err := d.Store.Tool(ctx, r.ToolRef)
-		if err != nil {
-			return c, err
-		}
-		c.SummarisedThrough = tool.Guideline.ThroughSeq
-		c.Call, err = d.Store.Call(ctx, r.ToolRef, r.Key)
+func (d Deps) getCall(ctx context.Context, r GetCall) (c StoredCall, err error) {
+	tool, err := d.Store.Tool(ctx, r.ToolRef)
+	if err != nil {
 		return c, err
-	})
+	}
+	c.SummarisedThrough = tool.Guideline.ThroughSeq
+	c.Call, err = d.Store.Call(ctx, r.ToolRef, r.Key)
+	return c, err
 }

@@ -54,16 +54,8 @@ type TakeSnapshot struct{ Workspace string }
 // each tool is copied at one moment.
 type Snapshot struct{ Write func(w io.Writer) error }
 
-func (library) Snapshot() Definition {
-	return define("snapshot_op", func(d Deps, ctx context.Context, r TakeSnapshot) (Snapshot, error) {
-		return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, nil
-	})
-}
-
-func (library) VectorStore() Definition {
-	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return d.vectorStore
-	})
+func (d Deps) snapshot(ctx context.Context, r TakeSnapshot) (Snapshot, error) {
+	return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, nil
 }
 
 // vectorStore carries out the actions of the endpoint of that name, which is

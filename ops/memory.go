@@ -145,10 +145,6 @@ type NamedTools interface{ loaded() *LoadedTools }
 
 func (t *LoadedTools) loaded() *LoadedTools { return t }
 
-func (library) LoadToolMemory() Definition {
-	return define("load_tool_memory_op", Deps.loadTools)
-}
-
 // loadTools finds the tools of a request, and refuses one that names none that
 // is known.
 func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, error) {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -20,27 +21,46 @@ type Definition struct {
 	// may name a model.
 	params func() any
 	model  bool
-	build  func(d Deps, params any) func(ctx context.Context, in any) (any, error)
+	build  func(d Deps, params any) op[any, any]
 }
 
-// library has a method for each op, which stands in the op's own file and gives
-// its Definition. They are found by their type, so that a new op touches no list.
-type library struct{}
-
-// define describes an op that needs nothing but Deps.
-func define[In, Out any](name string, run func(d Deps, ctx context.Context, in In) (Out, error)) Definition {
-	return defineWith(name, func(d Deps, _ struct{}) func(context.Context, In) (Out, error) {
-		return func(ctx context.Context, in In) (Out, error) { return run(d, ctx, in) }
-	})
+// definitions are the ops that flows are composed of, by name.
+func definitions() map[string]Definition {
+	all := map[string]Definition{}
+	for _, d := range []Definition{
+		define("validate_tool_call_result_op", func(d Deps, limits Limits) op[RecordRequest, *ValidCalls] {
+			return ValidateToolCallResult{d, limits}.Run
+		}),
+		define("parse_tool_call_result_op", func(d Deps, params ParseParams) op[*ValidCalls, *Recorded] {
+			return ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}.Run
+		}).withModel(),
+		define("load_tool_memory_op", func(d Deps, _ struct{}) op[NamesRequest, *LoadedTools] { return d.loadTools }),
+		define("summary_tool_memory_op", func(d Deps, params SummaryParams) op[NamedTools, *Summaries] {
+			return SummaryToolMemory{d, params}.Run
+		}).withModel(),
+		define("retrieve_tool_memory_op", func(d Deps, _ struct{}) op[NamedTools, *Retrieved] { return d.retrieve }),
+		define("preflight_tool_call_op", func(d Deps, _ PreflightParams) op[PreflightRequest, *Forecast] { return d.preflight }),
+		define("compact_conversation_op", func(d Deps, _ CompactParams) op[CompactRequest, *Compacted] { return d.compact }).withModel(),
+		define("vector_store_op", func(d Deps, _ VectorStoreParams) op[ManageRequest, *Managed] { return d.vectorStore }),
+		define("receive_hook_op", func(d Deps, params HookParams) op[HookRequest, *HookAnswer] {
+			return (&hooks{Deps: d, params: params, told: map[sessionOf]map[string]bool{}}).run
+		}),
+	} {
+		all[d.name] = d
+	}
+	return all
 }
 
-// defineWith describes an op with settings of its own; where P has a method
-// Validate, it is asked. build makes the op; it changes nothing else.
-func defineWith[P, In, Out any](name string, build func(d Deps, params P) func(context.Context, In) (Out, error)) Definition {
+// op is an op with its types; untyped makes a step of it.
+type op[In, Out any] = func(ctx context.Context, in In) (Out, error)
+
+// define describes an op with settings P; where P has a method Validate, it is asked. build makes
+// the op and changes nothing else.
+func define[P, In, Out any](name string, build func(d Deps, params P) op[In, Out]) Definition {
 	return Definition{
 		name: name, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		params: func() any { return new(P) },
-		build: func(d Deps, params any) func(context.Context, any) (any, error) {
+		build: func(d Deps, params any) op[any, any] {
 			return untyped(byAnyName(d, audited(d, build(d, *params.(*P))))) //nolint:forcetypeassert // made by params above
 		},
 	}
@@ -50,19 +70,6 @@ func defineWith[P, In, Out any](name string, build func(d Deps, params P) func(c
 func (d Definition) withModel() Definition {
 	d.model = true
 	return d
-}
-
-// definitions are all ops by name.
-func definitions() map[string]Definition {
-	all := map[string]Definition{}
-	v := reflect.ValueOf(library{})
-	for _, method := range v.Methods() {
-		if make, ok := reflect.TypeAssert[func() Definition](method); ok {
-			d := make()
-			all[d.name] = d
-		}
-	}
-	return all
 }
 
 // Spec is one entry of the op section.
@@ -270,7 +277,9 @@ func (f *Flows) endpoints() map[string]endpoint {
 	all := map[string]endpoint{}
 	v := reflect.ValueOf(f).Elem()
 	for i := range v.NumField() {
-		all[v.Type().Field(i).Tag.Get("flow")] = v.Field(i).Addr().Interface().(endpoint) //nolint:forcetypeassert // every field is a Flow
+		if name, composed := v.Type().Field(i).Tag.Lookup("flow"); composed {
+			all[name] = v.Field(i).Addr().Interface().(endpoint) //nolint:forcetypeassert // every field is a Flow
+		}
 	}
 	return all
 }
@@ -309,5 +318,50 @@ func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
 		}
 		e.assemble(name, steps, tracer)
 	}
+	flows.functions(d, tracer)
 	return flows
+}
+
+// functions makes the flows that nobody composes.
+func (flows *Flows) functions(d Deps, tracer Tracer) {
+	flows.Snapshot = alone(d, tracer, "snapshot", Deps.snapshot)
+	flows.ListWorkspaces = alone(d, tracer, "list_workspaces", Deps.listWorkspaces)
+	flows.ListTools = alone(d, tracer, "list_tools", Deps.listTools)
+	flows.ListCalls = alone(d, tracer, "list_calls", Deps.listCalls)
+	flows.GetCall = alone(d, tracer, "get_call", Deps.getCall)
+	flows.CorrectCall = alone(d, tracer, "correct_call", Deps.correct)
+	flows.WithdrawCorrection = alone(d, tracer, "withdraw_correction", Deps.withdraw)
+	flows.ListCorrections = alone(d, tracer, "list_corrections", Deps.listCorrections)
+	flows.ListKinds = alone(d, tracer, "list_kinds", Deps.listKinds)
+	flows.LabelKind = alone(d, tracer, "label_kind", Deps.labelKind)
+	flows.ListRevisions = alone(d, tracer, "list_revisions", Deps.listRevisions)
+	flows.GetRevision = alone(d, tracer, "get_revision", Deps.getRevision)
+	flows.DiffRevisions = alone(d, tracer, "diff_revisions", Deps.diffRevisions)
+	flows.PinRevision = alone(d, tracer, "pin_revision", Deps.pinRevision)
+	flows.UnpinRevision = alone(d, tracer, "unpin_revision", Deps.unpinRevision)
+	flows.RollBackRevision = alone(d, tracer, "roll_back_revision", Deps.rollBackRevision)
+	flows.ListPending = alone(d, tracer, "list_pending", Deps.listPending)
+	flows.ReleasePending = alone(d, tracer, "release_pending", Deps.releasePending)
+	flows.UndoRelease = alone(d, tracer, "undo_release", Deps.undoRelease)
+	flows.EditLine = alone(d, tracer, "edit_line", Deps.editLine)
+	flows.UndoEdit = alone(d, tracer, "undo_edit", Deps.undoEdit)
+	flows.ListLineOutcomes = alone(d, tracer, "list_line_outcomes", Deps.listLineOutcomes)
+	flows.GetOriginal = alone(d, tracer, "get_original", Deps.getOriginal)
+	flows.ReadOriginal = alone(d, tracer, "read_original", Deps.readOriginal)
+	flows.SearchOriginals = alone(d, tracer, "search_originals", Deps.searchOriginals)
+	flows.UndoCompaction = alone(d, tracer, "undo_compaction", Deps.undoCompaction)
+	flows.ReportUsage = alone(d, tracer, "report_usage", Deps.reportUsage)
+	flows.GetOverview = alone(d, tracer, "get_overview", Deps.getOverview)
+	flows.RankTools = alone(d, tracer, "rank_tools", Deps.rankTools)
+	flows.FindCalls = alone(d, tracer, "find_calls", Deps.findCalls)
+	flows.ListRun = alone(d, tracer, "list_run", Deps.listRun)
+	flows.ListRuns = alone(d, tracer, "list_runs", Deps.listRuns)
+	flows.ListSources = alone(d, tracer, "list_sources", Deps.listSources)
+	flows.ReceiveTelemetry = alone(d, tracer, "receive_telemetry", Deps.receiveTelemetry)
+}
+
+// alone is a flow of one function.
+func alone[In, Out any](d Deps, tracer Tracer, name string, run func(d Deps, ctx context.Context, in In) (Out, error)) Flow[In, Out] {
+	logged := byAnyName(d, audited(d, func(ctx context.Context, in In) (Out, error) { return run(d, ctx, in) }))
+	return Flow[In, Out]{name: name, steps: []step{{name + "_op", untyped(logged)}}, tracer: tracer}
 }

@@ -41,12 +41,6 @@ type Caller = preflight.Caller
 // PreflightParams are the settings of the op.
 type PreflightParams = preflight.Config
 
-func (library) PreflightToolCall() Definition {
-	return defineWith("preflight_tool_call_op", func(d Deps, _ PreflightParams) func(context.Context, PreflightRequest) (*Forecast, error) {
-		return d.preflight
-	})
-}
-
 // preflight says what to expect of a call. It uses no model.
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
 	run := cmp.Or(r.By.Run, r.By.Session)

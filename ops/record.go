@@ -71,12 +71,6 @@ type ParseToolCallResult struct {
 	amending *sync.Mutex
 }
 
-func (library) ParseToolCallResult() Definition {
-	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		return ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}.Run
-	}).withModel()
-}
-
 // Recorded is the result of a recording request: its calls are saved to disk.
 type Recorded struct {
 	Answer string

@@ -33,10 +33,6 @@ type Retrieved struct {
 // Sections returns the headings of a guideline's sections.
 func Sections() []string { return guidelines.AllSections() }
 
-func (library) RetrieveToolMemory() Definition {
-	return define("retrieve_tool_memory_op", Deps.retrieve)
-}
-
 // retrieve answers with the guidelines of the loaded tools.
 func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error) {
 	r := named.loaded()

@@ -34,8 +34,6 @@ type PendingPage struct {
 	Next       string
 }
 
-func (library) ListPending() Definition { return define("list_pending_op", Deps.listPending) }
-
 func (d Deps) listPending(ctx context.Context, r ListPending) (page PendingPage, err error) {
 	names := []string{r.Tool}
 	if r.Tool == "" {
@@ -72,10 +70,8 @@ type ReleasePending struct {
 	By     string
 }
 
-func (library) ReleasePending() Definition {
-	return define("release_pending_op", func(d Deps, ctx context.Context, r ReleasePending) (Revision, error) {
-		return d.Revisions.Release(ctx, r.ToolRef, r.ID, r.Accept, r.By)
-	})
+func (d Deps) releasePending(ctx context.Context, r ReleasePending) (Revision, error) {
+	return d.Revisions.Release(ctx, r.ToolRef, r.ID, r.Accept, r.By)
 }
 
 // UndoRelease requests to undo such a decision. By is who asks.
@@ -85,10 +81,8 @@ type UndoRelease struct {
 	ID, By string
 }
 
-func (library) UndoRelease() Definition {
-	return define("undo_release_op", func(d Deps, ctx context.Context, r UndoRelease) (Revision, error) {
-		return d.Revisions.UndoRelease(ctx, r.ToolRef, r.ID, r.By)
-	})
+func (d Deps) undoRelease(ctx context.Context, r UndoRelease) (Revision, error) {
+	return d.Revisions.UndoRelease(ctx, r.ToolRef, r.ID, r.By)
 }
 
 // LineChange is a person's edit of a line.
@@ -107,12 +101,10 @@ type EditedLine struct {
 	Line string
 }
 
-func (library) EditLine() Definition {
-	return define("edit_line_op", func(d Deps, ctx context.Context, r EditLine) (out EditedLine, err error) {
-		r.Text, r.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.By)
-		out.Revision, out.Line, err = d.Revisions.Edit(ctx, r.ToolRef, r.LineChange)
-		return out, err
-	})
+func (d Deps) editLine(ctx context.Context, r EditLine) (out EditedLine, err error) {
+	r.Text, r.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.By)
+	out.Revision, out.Line, err = d.Revisions.Edit(ctx, r.ToolRef, r.LineChange)
+	return out, err
 }
 
 // UndoEdit requests to undo the last edit of a line. By is who asks.
@@ -122,10 +114,8 @@ type UndoEdit struct {
 	Line, By string
 }
 
-func (library) UndoEdit() Definition {
-	return define("undo_edit_op", func(d Deps, ctx context.Context, r UndoEdit) (Revision, error) {
-		return d.Revisions.UndoEdit(ctx, r.ToolRef, r.Line, r.By)
-	})
+func (d Deps) undoEdit(ctx context.Context, r UndoEdit) (Revision, error) {
+	return d.Revisions.UndoEdit(ctx, r.ToolRef, r.Line, r.By)
 }
 
 // ListLineOutcomes requests what happened with each line of a guideline.
@@ -142,11 +132,9 @@ type LineOutcomes struct {
 	Lines []guidelines.LineOutcome `json:"lines"`
 }
 
-func (library) ListLineOutcomes() Definition {
-	return define("list_line_outcomes_op", func(d Deps, ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {
-		out.Lines, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
-		return out, err
-	})
+func (d Deps) listLineOutcomes(ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {
+	out.Lines, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
+	return out, err
 }
 
 // ListRevisions requests the versions of a tool's guideline.
@@ -168,8 +156,6 @@ type RevisionOutcome struct {
 	Calls, Failed int
 	FailedCI95    *stats.Interval
 }
-
-func (library) ListRevisions() Definition { return define("list_revisions_op", Deps.listRevisions) }
 
 func (d Deps) listRevisions(ctx context.Context, r ListRevisions) (list RevisionList, err error) {
 	kept, err := d.Revisions.List(ctx, r.ToolRef)
@@ -208,10 +194,8 @@ type GetRevision struct {
 	Number int64
 }
 
-func (library) GetRevision() Definition {
-	return define("get_revision_op", func(d Deps, ctx context.Context, r GetRevision) (Revision, error) {
-		return d.Revisions.Revision(ctx, r.ToolRef, r.Number)
-	})
+func (d Deps) getRevision(ctx context.Context, r GetRevision) (Revision, error) {
+	return d.Revisions.Revision(ctx, r.ToolRef, r.Number)
 }
 
 // DiffRevisions requests the differences between two versions; 0 is an empty one.
@@ -224,21 +208,19 @@ type DiffRevisions struct {
 // RevisionDiff are the differences.
 type RevisionDiff struct{ Changes []guidelines.Change }
 
-func (library) DiffRevisions() Definition {
-	return define("diff_revisions_op", func(d Deps, ctx context.Context, r DiffRevisions) (diff RevisionDiff, err error) {
-		next, err := d.Revisions.Revision(ctx, r.ToolRef, r.Number)
-		if err != nil {
+func (d Deps) diffRevisions(ctx context.Context, r DiffRevisions) (diff RevisionDiff, err error) {
+	next, err := d.Revisions.Revision(ctx, r.ToolRef, r.Number)
+	if err != nil {
+		return diff, err
+	}
+	var prev Revision
+	if r.With > 0 {
+		if prev, err = d.Revisions.Revision(ctx, r.ToolRef, r.With); err != nil {
 			return diff, err
 		}
-		var prev Revision
-		if r.With > 0 {
-			if prev, err = d.Revisions.Revision(ctx, r.ToolRef, r.With); err != nil {
-				return diff, err
-			}
-		}
-		diff.Changes = guidelines.Diff(prev.Document, next.Document)
-		return diff, nil
-	})
+	}
+	diff.Changes = guidelines.Diff(prev.Document, next.Document)
+	return diff, nil
 }
 
 // PinRevision requests that agents always get one version. By is who asks.
@@ -249,19 +231,15 @@ type PinRevision struct {
 	By     string
 }
 
-func (library) PinRevision() Definition {
-	return define("pin_revision_op", func(d Deps, ctx context.Context, r PinRevision) (Revision, error) {
-		return d.Revisions.Pin(ctx, r.ToolRef, r.Number, r.By)
-	})
+func (d Deps) pinRevision(ctx context.Context, r PinRevision) (Revision, error) {
+	return d.Revisions.Pin(ctx, r.ToolRef, r.Number, r.By)
 }
 
 // UnpinRevision requests that agents get the newest version again.
 type UnpinRevision struct{ memoryd.ToolRef }
 
-func (library) UnpinRevision() Definition {
-	return define("unpin_revision_op", func(d Deps, ctx context.Context, r UnpinRevision) (Done, error) {
-		return Done{}, d.Revisions.Unpin(ctx, r.ToolRef)
-	})
+func (d Deps) unpinRevision(ctx context.Context, r UnpinRevision) (Done, error) {
+	return Done{}, d.Revisions.Unpin(ctx, r.ToolRef)
 }
 
 // RollBackRevision requests to publish an old version again. By is who asks.
@@ -272,8 +250,6 @@ type RollBackRevision struct {
 	By     string
 }
 
-func (library) RollBackRevision() Definition {
-	return define("roll_back_revision_op", func(d Deps, ctx context.Context, r RollBackRevision) (Revision, error) {
-		return d.Revisions.RollBack(ctx, r.ToolRef, r.Number, r.By)
-	})
+func (d Deps) rollBackRevision(ctx context.Context, r RollBackRevision) (Revision, error) {
+	return d.Revisions.RollBack(ctx, r.ToolRef, r.Number, r.By)
 }

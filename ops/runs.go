@@ -47,30 +47,28 @@ type RunStep struct {
 	Time time.Time       `json:"time"`
 }
 
-func (library) ListRuns() Definition {
-	return define("list_runs_op", func(d Deps, ctx context.Context, r ListRuns) (out RunsPage, err error) {
-		s := d.Survey.Of(ctx, r.Workspace)
-		from := min(max(0, r.Offset), len(s.Runs))
-		out = RunsPage{Seen: seen(s), Total: len(s.Runs)}
-		for i := range s.Runs {
-			if s.Runs[i].Thrashes {
-				out.Thrashing++
-			}
+func (d Deps) listRuns(ctx context.Context, r ListRuns) (out RunsPage, err error) {
+	s := d.Survey.Of(ctx, r.Workspace)
+	from := min(max(0, r.Offset), len(s.Runs))
+	out = RunsPage{Seen: seen(s), Total: len(s.Runs)}
+	for i := range s.Runs {
+		if s.Runs[i].Thrashes {
+			out.Thrashing++
 		}
-		for _, run := range s.Runs[from:min(len(s.Runs), from+r.Limit)] {
-			ranked := RankedRun{Run: run}
-			if run.Failed > 0 {
-				calls, err := d.Store.RunCalls(ctx, r.Workspace, run.Name, store.MaxRunCalls)
-				if err != nil {
-					return out, err
-				}
-				slices.Reverse(calls)
-				ranked.explain(calls)
+	}
+	for _, run := range s.Runs[from:min(len(s.Runs), from+r.Limit)] {
+		ranked := RankedRun{Run: run}
+		if run.Failed > 0 {
+			calls, err := d.Store.RunCalls(ctx, r.Workspace, run.Name, store.MaxRunCalls)
+			if err != nil {
+				return out, err
 			}
-			out.Runs = append(out.Runs, ranked)
+			slices.Reverse(calls)
+			ranked.explain(calls)
 		}
-		return out, nil
-	})
+		out.Runs = append(out.Runs, ranked)
+	}
+	return out, nil
 }
 
 // namesTried is how many forms of an input are tried in turn before that is told.

@@ -68,12 +68,6 @@ type SummaryToolMemory struct {
 	Params SummaryParams
 }
 
-func (library) SummaryToolMemory() Definition {
-	return defineWith("summary_tool_memory_op", func(d Deps, params SummaryParams) func(context.Context, NamedTools) (*Summaries, error) {
-		return SummaryToolMemory{d, params}.Run
-	}).withModel()
-}
-
 // Run updates guidelines and returns the tools.
 func (o SummaryToolMemory) Run(ctx context.Context, named NamedTools) (*Summaries, error) {
 	t := named.loaded()

@@ -32,10 +32,6 @@ type TelemetryTaken struct {
 // telemetryBatch is how many calls are recorded at a time.
 const telemetryBatch = 200
 
-func (library) ReceiveTelemetry() Definition {
-	return define("receive_telemetry_op", Deps.receiveTelemetry)
-}
-
 // receiveTelemetry records the tool calls that an export request tells of, each
 // once, however many of its spans tell of it, and leaves all else.
 func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {

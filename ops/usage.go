@@ -22,14 +22,12 @@ type UsageReport struct {
 	Budgets []usage.Budget `json:"budgets"`
 }
 
-func (library) ReportUsage() Definition {
-	return define("report_usage_op", func(d Deps, ctx context.Context, r ReportUsage) (out UsageReport, err error) {
-		to := d.Now()
-		out.Hours = r.Hours
-		out.Rows, err = d.Ledger.Report(ctx, r.Workspace, to.Add(-time.Duration(r.Hours-1)*time.Hour), to)
-		out.Budgets = d.Ledger.Budgets()
-		return out, err
-	})
+func (d Deps) reportUsage(ctx context.Context, r ReportUsage) (out UsageReport, err error) {
+	to := d.Now()
+	out.Hours = r.Hours
+	out.Rows, err = d.Ledger.Report(ctx, r.Workspace, to.Add(-time.Duration(r.Hours-1)*time.Hour), to)
+	out.Budgets = d.Ledger.Budgets()
+	return out, err
 }
 
 // ListSources requests where calls came from.
@@ -52,24 +50,22 @@ type SourceCount struct {
 	Reasons map[string]int64 `json:"reasons"`
 }
 
-func (library) ListSources() Definition {
-	return define("list_sources_op", func(d Deps, _ context.Context, _ ListSources) (out SourceCounts, err error) {
-		counts, last := d.Intake.Counts(), d.Intake.LastSeen()
-		for _, name := range slices.Sorted(maps.Keys(counts)) {
-			c := SourceCount{Name: name, Last: last[name], Reasons: map[string]int64{}}
-			for outcome, n := range counts[name] {
-				switch outcome {
-				case "new":
-					c.New = n
-				case "known":
-					c.Known = n
-				default:
-					c.Dropped += n
-					c.Reasons[outcome] = n
-				}
+func (d Deps) listSources(_ context.Context, _ ListSources) (out SourceCounts, err error) {
+	counts, last := d.Intake.Counts(), d.Intake.LastSeen()
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		c := SourceCount{Name: name, Last: last[name], Reasons: map[string]int64{}}
+		for outcome, n := range counts[name] {
+			switch outcome {
+			case "new":
+				c.New = n
+			case "known":
+				c.Known = n
+			default:
+				c.Dropped += n
+				c.Reasons[outcome] = n
 			}
-			out.Sources = append(out.Sources, c)
 		}
-		return out, nil
-	})
+		out.Sources = append(out.Sources, c)
+	}
+	return out, nil
 }

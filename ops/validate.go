@@ -97,12 +97,6 @@ type ValidateToolCallResult struct {
 	Limits Limits
 }
 
-func (library) ValidateToolCallResult() Definition {
-	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
-		return ValidateToolCallResult{d, limits}.Run
-	})
-}
-
 // Run returns the valid items, or refuses a request without any.
 func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*ValidCalls, error) {
 	if len(r.Items) == 0 {

@@ -36,11 +36,9 @@ type OverviewPage struct {
 	survey.Overview
 }
 
-func (library) GetOverview() Definition {
-	return define("get_overview_op", func(d Deps, ctx context.Context, r GetOverview) (OverviewPage, error) {
-		s := d.Survey.Of(ctx, r.Workspace)
-		return OverviewPage{seen(s), s.Overview(r.By)}, nil
-	})
+func (d Deps) getOverview(ctx context.Context, r GetOverview) (OverviewPage, error) {
+	s := d.Survey.Of(ctx, r.Workspace)
+	return OverviewPage{seen(s), s.Overview(r.By)}, nil
 }
 
 // What answers about workspaces are made of.
@@ -72,13 +70,11 @@ type RankedTools struct {
 	Total int
 }
 
-func (library) RankTools() Definition {
-	return define("rank_tools_op", func(d Deps, ctx context.Context, r RankTools) (RankedTools, error) {
-		s := d.Survey.Of(ctx, r.Workspace)
-		all := s.Rank(r.Ranking)
-		from := min(max(0, r.Offset), len(all))
-		return RankedTools{Seen: seen(s), Tools: all[from:min(len(all), from+r.Limit)], Total: len(all)}, nil
-	})
+func (d Deps) rankTools(ctx context.Context, r RankTools) (RankedTools, error) {
+	s := d.Survey.Of(ctx, r.Workspace)
+	all := s.Rank(r.Ranking)
+	from := min(max(0, r.Offset), len(all))
+	return RankedTools{Seen: seen(s), Tools: all[from:min(len(all), from+r.Limit)], Total: len(all)}, nil
 }
 
 // FindCalls requests up to Limit calls of all tools of a workspace, newest first.
@@ -106,8 +102,6 @@ type FoundCalls struct {
 
 // searchTime is how long one page looks through texts.
 const searchTime = 60 * time.Millisecond
-
-func (library) FindCalls() Definition { return define("find_calls_op", Deps.findCalls) }
 
 func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
@@ -160,10 +154,8 @@ type ListRun struct{ Workspace, Run string }
 // RunCalls are the calls of a run, oldest first.
 type RunCalls struct{ Calls []store.RunCall }
 
-func (library) ListRun() Definition {
-	return define("list_run_op", func(d Deps, ctx context.Context, r ListRun) (out RunCalls, err error) {
-		out.Calls, err = d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
-		slices.Reverse(out.Calls)
-		return out, err
-	})
+func (d Deps) listRun(ctx context.Context, r ListRun) (out RunCalls, err error) {
+	out.Calls, err = d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
+	slices.Reverse(out.Calls)
+	return out, err
 }
