@@ -100,10 +100,10 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"DELETE", "/v1/keys/:key", admin, 0, s.revokeKey},
 		{"GET", "/v1/audit", admin, computing, s.listAudit},
 
-		{"POST", "/v1/traces", record, telemetry | withBody, s.receiveTraces},
-		{"POST", "/v1/logs", record, telemetry | withBody, s.receiveLogs},
-		{"POST", "/v1/metrics", record, telemetry | withBody, s.dropMetrics},
-		{"POST", workspace + "/otlp/v1/:signal", record, telemetry | withBody, s.receiveSignal},
+		{"POST", "/v1/traces", record, telemetry | withBody, s.receiveTelemetry},
+		{"POST", "/v1/logs", record, telemetry | withBody, s.receiveTelemetry},
+		{"POST", "/v1/metrics", record, telemetry | withBody, s.receiveTelemetry},
+		{"POST", workspace + "/otlp/v1/:signal", record, telemetry | withBody, s.receiveTelemetry},
 		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
 
 		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},

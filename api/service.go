@@ -5,6 +5,8 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"path"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -95,54 +97,33 @@ func statusMessage(msg string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), msg)
 }
 
-func (s *server) receiveTraces(c echo.Context, body []byte) (any, error) {
-	return s.receive(c, ops.TelemetryRequest{Body: body})
-}
-
-func (s *server) receiveLogs(c echo.Context, body []byte) (any, error) {
-	return s.receive(c, ops.TelemetryRequest{Body: body, Logs: true})
-}
-
-// receiveSignal receives what an exporter sends for a workspace.
-func (s *server) receiveSignal(c echo.Context, body []byte) (any, error) {
-	switch c.Param("signal") {
-	case "traces":
-		return s.receiveTraces(c, body)
-	case "logs":
-		return s.receiveLogs(c, body)
-	case "metrics":
-		return s.dropMetrics(c, body)
+// receiveTelemetry records the tool calls that an export request contains. It accepts metrics and
+// drops them: agents send all three signals to one address, and repeat what is refused.
+func (s *server) receiveTelemetry(c echo.Context, body []byte) (any, error) {
+	signal := cmp.Or(c.Param("signal"), path.Base(c.Path()))
+	if !slices.Contains([]string{"traces", "logs", "metrics"}, signal) {
+		return nil, echo.ErrNotFound
 	}
-	return nil, echo.ErrNotFound
-}
-
-// receive records the tool calls that an export request tells of.
-func (s *server) receive(c echo.Context, r ops.TelemetryRequest) (any, error) {
-	q := queryOf(c)
-	var err error
-	r.JSON, err = telemetryEncoding(c.Request())
-	q.fail(err)
-	if r.JSON && jsontext.Value(r.Body).Kind() != '{' {
-		q.refuse(notAnObject)
-	}
-	r.Workspace, r.Record = q.ownWorkspace(), s.Flows.AddToolCallResult.Run
-	return answer(q, s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(r.JSON, taken.Answer) })
-}
-
-// dropMetrics takes metrics and drops them: agents send all three signals to one
-// address, and what is refused would be sent again.
-func (s *server) dropMetrics(c echo.Context, body []byte) (any, error) {
 	asJSON, err := telemetryEncoding(c.Request())
 	if err != nil {
 		return nil, err
 	}
+	q := queryOf(c)
 	if asJSON && jsontext.Value(body).Kind() != '{' {
-		return nil, memoryd.Errorf(memoryd.Invalid, notAnObject)
+		q.refuse(notAnObject)
 	}
-	if asJSON {
+	r := ops.TelemetryRequest{
+		Body: body, JSON: asJSON, Logs: signal == "logs", Workspace: q.ownWorkspace(), Record: s.Flows.AddToolCallResult.Run,
+	}
+	switch {
+	case q.err != nil:
+		return nil, q.err
+	case signal == "metrics" && asJSON:
 		return telemetryAnswer(true, []byte("{}")), nil
+	case signal == "metrics":
+		return telemetryAnswer(false, nil), nil
 	}
-	return telemetryAnswer(false, nil), nil
+	return answer(q, s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(asJSON, taken.Answer) })
 }
 
 // telemetryEncoding tells JSON from protobuf and refuses all else. Protobuf may be empty.
