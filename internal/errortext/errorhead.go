@@ -35,14 +35,6 @@ var firmHeads = []string{
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
-// HeadsReply reports whether the message of a structured reply, in lower case, begins like an
-// error message. Forms that would be a title elsewhere count here: "unknown repository",
-// "User not found".
-func HeadsReply(low string) bool {
-	s := Strip(low)
-	return phrases.StartsAny(s, nounHeads) || len(s) < 120 && strings.HasSuffix(strings.TrimRight(s, ".! "), "not found")
-}
-
 // nounHeads need a noun of programming after them: "unknown option" is a
 // message, "Unknown Pleasures" a title.
 var nounHeads = []string{

@@ -34,9 +34,3 @@ func BadSQLState(s string) bool {
 	}
 	return true
 }
-
-// LeadsWithSQLState reports whether s begins with such a code after punctuation.
-func LeadsWithSQLState(s string) bool {
-	s = strings.TrimLeft(s, " :=[('\"")
-	return len(s) >= 5 && BadSQLState(s[:5]) && (len(s) == 5 || s[5] < '0' || s[5] > '9' && s[5] < 'A' || s[5] > 'Z' && s[5] < 'a' || s[5] > 'z')
-}

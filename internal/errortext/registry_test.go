@@ -21,11 +21,4 @@ func TestRegistries(t *testing.T) {
 			t.Errorf("IsErrno(%q) = %v", name, got)
 		}
 	}
-	for text, want := range map[string]bool{
-		"=42704": true, ": 23502)": true, "[42S02] [x]": true, " 42P01": true, "=00000": false, " 427041": false, " classes": false, "": false,
-	} {
-		if got := errortext.LeadsWithSQLState(text); got != want {
-			t.Errorf("LeadsWithSQLState(%q) = %v", text, got)
-		}
-	}
 }
