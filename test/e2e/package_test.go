@@ -72,8 +72,7 @@ func TestEveryPackageHasTheVersionOfTheServer(t *testing.T) {
 // charts are the files of values for which the chart is rendered into a golden file.
 var charts = map[string]string{"sqlite": "", "qdrant": "deploy/helm/memoryd/ci/qdrant-values.yaml"}
 
-// The chart is rendered with the functions that it uses; deploy/package/check compares
-// the goldens with what Helm itself makes of it.
+// The chart is rendered with the functions that it uses, so that no test needs Helm.
 func TestTheChartRendersWhatItsGoldensShow(t *testing.T) {
 	for name, file := range charts {
 		values := ""
@@ -95,6 +94,60 @@ func TestTheChartRendersWhatItsGoldensShow(t *testing.T) {
 	if _, err := renderChart(t, "store: {backend: qdrant}"); err == nil || !strings.Contains(err.Error(), "store.qdrant.host is required") {
 		t.Errorf("Qdrant without a host: %v", err)
 	}
+}
+
+// Helm itself accepts the chart and renders what the goldens show. deploy/package/build
+// installs it through the Go proxy.
+func TestHelmLintsTheChartAndRendersItsGoldens(t *testing.T) {
+	helm := helmProgram(t)
+	const chart = "../../deploy/helm/memoryd"
+	for name, values := range charts {
+		var args []string
+		if values != "" {
+			args = []string{"--values", "../../" + values}
+		}
+		if out, err := exec.CommandContext(t.Context(), helm, append([]string{"lint", "--strict", chart}, args...)...).CombinedOutput(); err != nil { //nolint:gosec // a chart of ours
+			t.Errorf("helm lint of %s: %v\n%s", name, err, out)
+		}
+		args = append([]string{"template", "rel", chart, "--namespace", "ns", "--kube-version", "1.30"}, args...)
+		out, err := exec.CommandContext(t.Context(), helm, args...).Output() //nolint:gosec // a chart of ours
+		if err != nil {
+			t.Fatalf("helm template of %s: %v", name, err)
+		}
+		if got, want := documents(string(out)), documents(rootFile(t, "test/e2e/testdata/chart-"+name+".yaml")); len(want) < 4 || !slices.Equal(got, want) {
+			t.Errorf("Helm renders other documents than testdata/chart-%s.yaml:\n%s", name, out)
+		}
+	}
+}
+
+// helmProgram finds Helm, or skips the test.
+func helmProgram(t *testing.T) string {
+	t.Helper()
+	if path, err := exec.LookPath("helm"); err == nil {
+		return path
+	}
+	cache := os.Getenv("MEMORYD_RELEASE_CACHE")
+	if home, err := os.UserCacheDir(); err == nil && cache == "" {
+		cache = filepath.Join(home, "memoryd-tools")
+	}
+	path, err := exec.LookPath(filepath.Join(cache, "helm"))
+	if err != nil {
+		t.Skip("Helm itself does not check the chart: no helm is installed here, and deploy/package/build did not run")
+	}
+	return path
+}
+
+// documents are the documents of a YAML stream without blank lines, sorted, since the order
+// of a chart's templates means nothing.
+func documents(text string) (all []string) {
+	for document := range strings.SplitSeq("\n"+text, "\n---\n") {
+		document = regexp.MustCompile(`\s*\n`).ReplaceAllString(strings.TrimSpace(document), "\n")
+		if document != "" {
+			all = append(all, document)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // checkManifests expects documents that a server would take: names, settings that
