@@ -1,7 +1,8 @@
 // Command train fits the judge's learned score anew: evaluate/score/weights.bin.
 //
 // It learns from the labelled outputs in evaluate/rules/testdata/outputs, all but those
-// that are held out, and, where MEMORYD_TEST_DATA names their folder, from recordings.
+// that are held out, from random records, and, where MEMORYD_TEST_DATA names their folder,
+// from recordings.
 // Before it writes, it prints how good the judge is on each source when it learned
 // from all others. The same sources give the same bytes.
 //
@@ -9,6 +10,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -22,8 +24,9 @@ func main() {
 	root := flag.String("root", "..", "the folder of the sources")
 	check := flag.Bool("check", true, "leave out one source at a time, and print the figures")
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
+	programs := flag.Bool("programs", false, "first run the programs of this machine that commands.txt names, to learn from what they print")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	if err := run(*root, *check, *programs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -32,13 +35,24 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root string, check bool) error {
+func run(root string, check, programs bool) error {
+	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
+	if programs {
+		if err := runPrograms(context.Background(), filepath.Join(folder, "commands.txt"), outputs); err != nil {
+			return err
+		}
+	}
 	judge := rules.New()
-	sources, err := read(filepath.Join(root, "evaluate", "rules", "testdata", "outputs"), os.Getenv("MEMORYD_TEST_DATA"))
+	sources, err := read(outputs, os.Getenv("MEMORYD_TEST_DATA"))
 	if err != nil {
 		return err
 	}
-	words, err := readMeanings(filepath.Join(root, "bench", "train"))
+	random, err := readRecords(folder)
+	if err != nil {
+		return err
+	}
+	sources = append(sources, random...)
+	words, err := readMeanings(folder)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // heldOut are the sets of outputs that nothing is learned from, so that they tell how
 // good the judge is on outputs that it never saw.
-var heldOut = []string{"twentysixth.txt", "programs.txt"}
+var heldOut = []string{"twentysixth.txt", "programs.txt", "commandsaside.txt"}
 
 // How much the examples count. A success counts more than a failure, since tools fail
 // less often than the labelled outputs do, and an empty result more, since there are few; a recorded call counts less, since tools
@@ -32,7 +32,12 @@ const (
 	// generated is the set of outputs that a program put together from the forms in
 	// which services answer. They are many, and poorer than what tools say.
 	generated       = "generated.txt"
+	translations    = "translations.txt"
 	generatedWeight = 0.2
+
+	// recordsWeight is that of random records, which teach no more than that what is not
+	// known is no failure.
+	recordsWeight = 1.0
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -105,11 +110,17 @@ func readOutputs(file string) (*source, error) {
 		if len(fields) != 3 {
 			continue
 		}
-		s.calls = append(s.calls, labelled{label: fields[1], call: memoryd.Call{
-			ToolRef: memoryd.ToolRef{Tool: fields[0]}, Input: json.RawMessage(fields[2]), Output: output, Success: true, TokenCost: -1,
-		}})
+		s.calls = append(s.calls, labelledCall(fields[0], fields[1], json.RawMessage(fields[2]), output))
 	}
 	return s, nil
+}
+
+func labelledCall(tool, label string, input any, output string) labelled {
+	raw, err := json.Marshal(input)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return labelled{label: label, call: memoryd.Call{ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output, Success: true, TokenCost: -1}}
 }
 
 // readRecording reads the labelled calls of a recording, but for those of which nothing
@@ -175,8 +186,11 @@ func (s *source) examples(yes string) (examples []example) {
 			}
 			e.weight = recordedWeight
 		}
-		if s.name == generated {
+		switch s.name {
+		case generated, translations:
 			e.weight = generatedWeight
+		case records:
+			e.weight = recordsWeight
 		}
 		switch {
 		case !e.yes:

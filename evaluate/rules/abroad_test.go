@@ -26,7 +26,6 @@ func TestComplaintsWithoutEnglish(t *testing.T) {
 		"a good code":         {"estimate", nil, `{"code":"request_accepted","message":"We will call you."}`, 1, ""},
 		"a name in capitals":  {"capture", nil, `{"name":"UNPROCESSABLE_ENTITY","message":"Business validation.","debug_id":"9"}`, 0, "body-status"},
 		"a name, a record":    {"get_item", nil, `{"id":7,"name":"BLUE_MUG","message":"Thank you","price":3,"stock":4,"shop":"a"}`, 1, ""},
-		"errors of its own":   {"update", nil, `{"data":{"productUpdate":{"product":null,"userErrors":[{"field":["id"],"message":"Product does not exist"}]}}}`, 0, "body-error"},
 		"none of its own":     {"update", nil, `{"data":{"productUpdate":{"product":{"id":"1"},"userErrors":[]}}}`, 1, ""},
 		"nulls are no result": {"query", nil, `{"data":{"Get":null},"errors":[{"message":"Cannot query field \"A\"","path":["Get"]}]}`, 0, ""},
 		"zeros are one":       {"query", nil, `{"data":{"count":0},"error":"partial shard failure"}`, 0.5, "error-banner"},

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
 	"memoryd/internal/recordtest"
 )
 
@@ -67,6 +69,30 @@ func BenchmarkRecorded(b *testing.B) {
 			b.ReportMetric(float64(size)/float64(len(calls)), "bytes/call")
 		})
 	}
+}
+
+// BenchmarkReadAndJudge tells what reading a recorded call's kind and judging it cost
+// together, also in processor time, which others on the machine do not change.
+func BenchmarkReadAndJudge(b *testing.B) {
+	j := rules.New()
+	var calls []recordtest.Call
+	for _, file := range recordtest.Files(b) {
+		calls = append(calls, recordtest.Read(b, file)...)
+	}
+	var before, after syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &before); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c := &calls[i%len(calls)].Call
+		reading.KindOf(c.Input, c.Output)
+		j.Judge(c, nil)
+	}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &after); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(after.Utime.Nano()+after.Stime.Nano()-before.Utime.Nano()-before.Stime.Nano())/1000/float64(b.N), "cpu-µs/op")
 }
 
 func BenchmarkObserve(b *testing.B) {

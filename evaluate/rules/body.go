@@ -56,9 +56,6 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	if r.Status != 0 && !r.Good && !r.Record && len(r.Payloads) == 0 && phrases.HasAny(v.ask.names, actors) && !v.ask.reads && errortext.NamesFailure(r.Doc.Nodes[r.Status].Val) {
 		return fails("body-status", r.Said(), "its status is the name of a condition").unsure(), true
 	}
-	if r.Last != 0 && !r.Good && phrases.HasAny(v.ask.names, actors) && !phrases.HasAny(v.ask.names, readerNames) {
-		return fails("body-error", r.Doc.Words(r.Last), "its member “"+r.Doc.Nodes[r.Last].Key+"” describes an error").unsure(), true
-	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
 		return fails("body-flag", r.Doc.Words(r.Reason), "its member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
 	}
@@ -145,27 +142,12 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return f, true
 	case some:
 		return inner, true
-	case len(r.Named) > 0 && r.Others == len(r.Named):
-		if f, ok := itemsFinding(v, d, slices.Values(r.Named), int32(len(r.Named)), depth); ok {
-			return f, true
-		}
-	case len(r.Payloads) == 0 && !v.ask.reads && !v.ask.troubled && !phrases.HasAny(v.ask.names, inspectors) && r.list(i) != 0:
-		list := r.list(i)
-		if f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth); ok && f.rule == "body-error" && f.bad() {
-			return f.unsure(), true
-		}
 	case r.Failed != 0:
 		return half("body-mixed", d.Words(r.Failed), "some of it failed and some did not"), true
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
-	if f, ok := r.counted(v, i); ok {
-		return f, true
-	}
 	if f, ok := r.promised(v, i); ok {
-		return f, true
-	}
-	if f, ok := r.classed(v, i); ok {
 		return f, true
 	}
 	if f, ok := r.coded(i); ok {
@@ -192,11 +174,6 @@ func (r *reply) tellsOf(v *view) bool {
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	hollow := 0
-	if n := &r.Doc.Nodes[r.Message]; r.Message != 0 && n.Kind == loosejson.Object && !r.Record { // {"detail": {"status": "voice_not_found", ...}}
-		if f, ok := readReply(r.Doc, r.Message).evidence(v); ok {
-			return f, true
-		}
-	}
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
 		if r.isData(c) || v.ask.reads && r.Members > 3 && r.Message == 0 && r.Doc.Nodes[c].Key == "value" {
 			continue
@@ -264,9 +241,6 @@ func (r *reply) plain(v *view) (finding, bool) {
 		return nothingFound("the result is an empty object"), true
 	}
 	told := r.Members > 3 && !v.ask.reads && r.repeats(v)
-	if named := r.Doc.Nodes[r.Message].Val; r.Message != 0 && !r.Good && !r.Settled && !r.Record && !r.IsRecord() && !v.ask.reads && len(named) > 12 && errortext.FailureName(named) && !phrases.HasWord(v.ask.text, named) {
-		return fails("body-status", named, "its message is the name of a condition").unsure(), true
-	}
 	if r.Message == 0 || r.Members > 3 && !told || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 && !told || r.hasResult() {
 		return finding{}, false
 	}
@@ -306,9 +280,6 @@ func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 	n := &d.Nodes[i]
 	if n.Count == 0 {
 		return nothingFound("the result is an empty list"), true
-	}
-	if listsRejections(d, i) {
-		return fails("body-error", d.Words(n.Child), "it lists what is wrong with the arguments"), true
 	}
 	if n.Count == 1 && n.Child != 0 && d.Nodes[n.Child].Kind != loosejson.Object {
 		return bodyValue(v, d, n.Child, depth+1)
@@ -379,43 +350,8 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 				return f, true
 			}
 		}
-		if list := r.list(c); list != 0 && depth < maxBodyDepth && d.Member(d.Nodes[list].Child, "text") == 0 {
-			f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth+1)
-			return f.unsure(), ok
-		}
 	}
 	return finding{}, false
-}
-
-// list is the list of objects that is all that an object holds, beside a name for it.
-func (r *reply) list(i int32) (found int32) {
-	if r.Members > 2 || r.Record {
-		return 0
-	}
-	for c := range children(r.Doc, i) {
-		n := &r.Doc.Nodes[c]
-		if n.Child != 0 && (found != 0 || n.Kind != loosejson.Array || r.Doc.Nodes[n.Child].Kind != loosejson.Object) {
-			return 0
-		}
-		if n.Child != 0 {
-			found = c
-		}
-	}
-	return found
-}
-
-// listsRejections reports whether a list holds the faults that a schema
-// validator (zod, pydantic) found in the arguments.
-func listsRejections(d *doc, i int32) bool {
-	first := d.Nodes[i].Child
-	if first == 0 || d.Nodes[first].Kind != loosejson.Object {
-		return false
-	}
-	if d.Member(first, "loc") != 0 && d.Member(first, "msg") != 0 {
-		return true
-	}
-	path, code := d.Member(first, "path"), d.Member(first, "code")
-	return path != 0 && d.Nodes[path].Kind == loosejson.Array && code != 0 && d.Member(first, "message") != 0
 }
 
 // nothing reports a reply without any result; hollow counts the payloads that

@@ -30,21 +30,6 @@ func (r *reply) coded(i int32) (finding, bool) {
 	return finding{}, false
 }
 
-// counted judges a reply that counts what was done and what failed.
-func (r *reply) counted(v *view, i int32) (finding, bool) {
-	if v.ask.reads || r.Record || r.IsRecord() || phrases.HasAny(v.ask.names, inspectors) {
-		return finding{}, false
-	}
-	done, failed, said := r.Tally(i)
-	if failed == 0 || !said {
-		return finding{}, false
-	}
-	if done == 0 && !phrases.HasAny(v.ask.names, testers) {
-		return fails("body-mixed", r.Said(), "it counts failures only").unsure(), true
-	}
-	return half("body-mixed", r.Said(), "it counts failures beside successes"), true
-}
-
 // promised judges a reply whose members are all empty but those that name a condition of
 // failure: {"predictions": null, "deployment_status": "NOT_READY"}.
 func (r *reply) promised(v *view, i int32) (finding, bool) {
@@ -63,29 +48,6 @@ func (r *reply) promised(v *view, i int32) (finding, bool) {
 	return fails("body-status", r.Doc.Words(why), "it holds nothing but the name of a condition").unsure(), true
 }
 
-// classed judges a reply that is a message and the name of a class of exceptions:
-// {"message": "...", "typeName": "Acme.Work.TypeNotFoundException"}.
-func (r *reply) classed(v *view, i int32) (finding, bool) {
-	if r.Message == 0 || r.Good || r.Record || r.IsRecord() || v.ask.troubled && v.ask.reads || len(r.Payloads) > 0 {
-		return finding{}, false
-	}
-	for c := range children(r.Doc, i) {
-		n := &r.Doc.Nodes[c]
-		if n.Kind != loosejson.String || len(n.Val) > 200 {
-			continue
-		}
-		switch errortext.NormalKey(n.Key) {
-		case "type", "typename", "exceptiontype", "class", "classname", "exceptionclass", "kind", "name", "code":
-			name, _, _ := strings.Cut(n.Val, ",")
-			name = name[strings.LastIndexAny(name, "#/:")+1:]
-			if errortext.Thrown(name + ":") {
-				return fails("body-error", r.Said(), "it is a message and the name of an exception").unsure(), true
-			}
-		}
-	}
-	return finding{}, false
-}
-
 // condition reports whether a text is the name of one: words joined by underscores, in
 // capitals or, where lower is set, written otherwise, none of which tells of a success.
 func condition(s string, lower bool) bool {
@@ -96,6 +58,3 @@ func condition(s string, lower bool) bool {
 	return len(s) < 64 && strings.Contains(s, "_") && phrases.NameLen(low) == len(s) && (s == strings.ToUpper(s) || lower && s == low) &&
 		!phrases.ContainsAny(low, []string{"success", "ok", "created", "accept", "complete", "queued", "pending", "sent", "done"})
 }
-
-// testers are words of names of tools that run tests.
-var testers = phrases.Words("test", "tests", "tester", "spec", "jest", "pytest")

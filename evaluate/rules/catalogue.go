@@ -25,7 +25,6 @@ func textRules() []textRule {
 		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
 		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
 		{"markup-error", "a page or a document in markup is titled with an error status, or is a fault", markupError},
-		{"test-failures", "a test run reports failed tests", testFailures},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
 	}
 }
@@ -47,10 +46,7 @@ func catalogue() []rule {
 	}
 	return append(rules,
 		rule{"empty-output", "there is no output", emptyOutput},
-		rule{"hollow", "the output says nothing, or tells its reader how to judge it", hollow},
 		rule{"score", "the learned score says that the call failed, or found nothing", scored},
-		rule{"unlike-successes", "the output has not the shape that the tool's successes have", unlikeSuccesses},
-		rule{"cost-outlier", "it took far longer than the tool's successes", costOutlier},
 		rule{"no-trouble", "nothing speaks against the call", noTrouble},
 	)
 }

@@ -24,7 +24,6 @@ const (
 	causeServer
 	causeEmpty
 	causeRefusal
-	causeCost
 	causeCode
 )
 
@@ -41,7 +40,7 @@ var causes = [...]struct {
 	}, "the parameters may ask for too much at once"},
 	{causeRateLimit, "rate limit", []string{
 		"rate limit", "ratelimit", "too many requests", "quota", "429", "throttl",
-	}, "the parameters are not at fault: the service limits its use"},
+	}, "the service limits its use, the parameters are not at fault"},
 	{causeAuth, "authentication", []string{
 		"unauthorized", "unauthenticated", "authentication", "api key", "apikey", "not logged in", "credential", "401",
 		"access token", "invalid token", "login",
@@ -74,20 +73,20 @@ var causes = [...]struct {
 		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif", "certificate has expired", "certificate is not", "certificate chain",
 		"self-signed", "self signed", "redirect",
 		"net::",
-	}, "the parameters are not at fault: the other side was not reached"},
+	}, "the other side was not reached, the parameters are not at fault"},
 	{causeServer, "server error", []string{
 		"internal server", "internal error", "bad gateway", "service unavailable", "500", "502", "503", "504",
 		"server error",
-	}, "the parameters are not at fault: the service itself failed"},
-	{causeEmpty, "no result", nil, "the parameters match nothing; broader or other values may"},
+	}, "the service itself failed, the parameters are not at fault"},
+	{causeEmpty, "no result", nil, "broader or other values may match something"},
 	{causeRefusal, "not answered", nil, "the tool could not do this for the values given"},
-	{causeCost, "cost", nil, "the parameters ask for more work than earlier successes did"},
 	{causeCode, "exception", []string{"traceback", "exception", "typeerror", "panic", "valueerror"}, "the code or values given made it stop"},
 }
 
-// causeOf tells the cause from a fragment's words.
+// causeOf tells the cause from a fragment's words, those in quotation marks left out:
+// they are names.
 func causeOf(fragment string) cause {
-	fragment = fragment[:min(len(fragment), lineBytes)]
+	fragment = unquoted(fragment[:min(len(fragment), lineBytes)])
 	found := causeIndex.Scan(fragment)
 	if found == 0 {
 		return causeUnknown
@@ -107,6 +106,25 @@ func causeOf(fragment string) cause {
 		}
 	}
 	return causeUnknown
+}
+
+// unquoted leaves out what stands in quotation marks within a text.
+func unquoted(s string) string {
+	for from := 1; from < len(s); {
+		open := strings.IndexAny(s[from:], "'\"`")
+		if open < 0 {
+			break
+		}
+		open += from
+		length := strings.IndexByte(s[open+1:], s[open])
+		if from = open + 1; length < 0 {
+			break
+		}
+		if !phrases.IsWord(s[open-1]) {
+			s = s[:open] + s[open+length+2:]
+		}
+	}
+	return s
 }
 
 // causeIndex covers the words of the causes: those of the cause at i by mark i,

@@ -78,7 +78,7 @@ func successFlag(v *view) (finding, bool) {
 			return f, true
 		}
 	}
-	f := fails("success-flag", v.out.first().s, "the caller recorded it as failed")
+	f := fails("success-flag", strongestLine(v.out), "the caller recorded it as failed")
 	for _, r := range v.rules[1:] {
 		g, ok := r.find(v)
 		if ok && g.bad() {

@@ -8,9 +8,8 @@
 // are four groups. Reported outcomes: flags, exit codes, HTTP statuses, error members of
 // structured bodies. Diagnostics: stack traces, shell messages, SQL and protocol errors,
 // outputs whose first words report a failure. Partial outcomes: empty results, results below
-// an error banner, errors that a shell pipeline ignored. History: outputs unlike the tool's
-// successes, and costs far above theirs. If no fact decides, a learned score does: package
-// score.
+// an error banner, errors that a shell pipeline ignored. History: whether the
+// tool is usually silent. If no fact decides, a learned score does: package score.
 //
 // An output may contain error words because they were requested: a log, source code, a page
 // about exceptions. So a word alone never decides. What counts is its place (first line, last

@@ -46,9 +46,6 @@ func exitFinding(v *view, t *text, code int) finding {
 // a line reports.
 func (v *view) exitStatus(t *text) (code int, known bool) {
 	sh := &v.ask.shell
-	if sh.proof && (!sh.pipes || sh.pipefail) && t == v.out && len(t.lines) > 0 && t.last().s == sh.closing[1:] {
-		return 0, true
-	}
 	if sh.told {
 		for _, l := range slices.Backward(t.lines) {
 			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))

@@ -2,10 +2,8 @@ package rules
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
@@ -46,7 +44,7 @@ func emptyOutput(v *view) (finding, bool) {
 		return f, true
 	}
 	low := strings.ToLower(v.out.full[:min(len(v.out.full), 16)])
-	if !blanks[low] {
+	if !blanks[low] && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}, false
 	}
 	shape := shapeEmpty
@@ -59,12 +57,8 @@ func emptyOutput(v *view) (finding, bool) {
 		return works("empty-output", "who told of the call does not tell what it returned").unsure(), true
 	case p != nil && p.successes >= 3 && p.share(shape) >= 0.5:
 		f = works("empty-output", "most of this tool's successes are empty too")
-	case p != nil && p.successes >= minHistory && p.shapes[shape] == 0 && v.ask.command == "":
-		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
 	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
 		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")
-	case v.ask.command != "" && v.ask.shell.alwaysPrints() && v.out.full == "":
-		f = half("empty-output", "", "there is no output, though the command always prints some")
 	case v.ask.command != "":
 		f = works("empty-output", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
@@ -78,35 +72,6 @@ func emptyOutput(v *view) (finding, bool) {
 	f.cause = causeEmpty
 	return f, true
 }
-
-// hollow: the output holds no word at all, announces something that does not
-// come, or tells its reader how to judge it. Nobody knows whether that is what was
-// asked for.
-func hollow(v *view) (finding, bool) {
-	t := v.out
-	if !t.short(3, 400) || len(t.lines) == 0 || v.body.OK() || v.ask.command != "" {
-		return finding{}, false
-	}
-	first := t.first()
-	switch {
-	case !strings.ContainsFunc(t.full, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
-		return half("hollow", first.s, "the output holds no word"), true
-	case t.total == 1 && strings.HasSuffix(first.s, ":") && len(first.s) < 60:
-		return half("hollow", first.s, "it announces something that does not come"), true
-	}
-	for i := range t.lines {
-		if !t.lines[i].has(hasJudging) {
-			continue
-		}
-		if judging.MatchString(t.full) {
-			return half("hollow", t.lines[i].s, "it tells its reader how to judge it"), true
-		}
-	}
-	return finding{}, false
-}
-
-// judging is an output that speaks to who judges it.
-var judging = regexp.MustCompile(`(?i)\b(?:score|rate|grade|mark|judge|evaluate) (?:this|it|the \w+)\b|\b(?:evaluator|judge|grader|assistant|system)\s*:\s*\S|\bthis (?:call|output|answer) (?:was|is) perfect`)
 
 // noTrouble: nothing else spoke. It is certain where no word of trouble stands
 // in what was read, or where a structure was read that reports none.

@@ -47,14 +47,14 @@ func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding) string {
-	what := f.said(v)
+	what, bracket := f.said(v), f.cause.bracket()
 	switch {
 	case f.score == memoryd.ScoreSuccess:
-		what = v.describe()
+		what, bracket = v.describe(), ""
 	case what == "":
 		what = f.why
 	}
-	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
+	return textsafe.Line(f.outcome()+bracket+": "+what, maxSummary)
 }
 
 // said is the quote on a line; after a heading ("ERROR:") comes what it heads.
@@ -83,24 +83,23 @@ func (f finding) outcome() string {
 func evaluationOf(v *view, f finding) string {
 	var b strings.Builder
 	b.Grow(200 + len(f.why) + len(f.quote))
-	b.WriteString(f.outcome())
-	if !f.sure {
-		b.WriteString(", as it seems")
+	outcome := f.outcome()
+	if !f.sure && f.score != memoryd.ScorePartial {
+		outcome = "Probably " + strings.ToLower(outcome)
 	}
-	b.WriteString(": ")
-	if f.score == memoryd.ScoreSuccess {
-		b.WriteString(v.describe())
-		if f.rule != "no-trouble" {
-			b.WriteString("; " + f.why)
-		}
-	} else {
-		b.WriteString(f.why)
-		if q := f.said(v); q != "" {
-			b.WriteString(" (“" + q + "”)")
-		}
-		if means := f.cause.parameters(); means != "" {
-			b.WriteString("; " + means)
-		}
+	b.WriteString(outcome)
+	switch q := f.said(v); {
+	case f.rule == "no-trouble":
+		b.WriteString(": " + v.describe())
+	case f.score == memoryd.ScoreSuccess:
+		b.WriteString(": " + v.describe() + " (" + f.why + ")")
+	case q == "":
+		b.WriteString(": " + f.why)
+	default:
+		b.WriteString(": “" + strings.TrimSuffix(q, ".") + "” (" + f.why + ")")
+	}
+	if means := f.cause.parameters(); means != "" && f.score != memoryd.ScoreSuccess {
+		b.WriteString("; " + means)
 	}
 	b.WriteByte('.')
 	return textsafe.Line(b.String(), maxEvaluation)

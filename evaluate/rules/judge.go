@@ -79,13 +79,5 @@ func (j *Judge) result(v *view, f finding) Result {
 	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported()}
 }
 
-// What a comparison with a tool's own history asks for. With fewer than ten successes
-// a median says little; an unusual cost is more than costMADs scaled median absolute
-// deviations above the median, more than costRatio times it, and, for times, at least
-// costSeconds above it: jitter of fast tools is no finding.
-const (
-	minHistory  = 10
-	costMADs    = 6
-	costRatio   = 3
-	costSeconds = 1
-)
+// minHistory is how many successes say what is usual for a tool.
+const minHistory = 10

@@ -20,7 +20,7 @@ func TestVerdictIsComplete(t *testing.T) {
 	want := memoryd.Evaluation{
 		State: memoryd.Judged, Score: 0, JudgedBy: "rules", Rule: "shell-error", JudgeVersion: j.Version(),
 		Summary:    "Failed (not found): cat: nope: No such file or directory",
-		Evaluation: "Failed: the command that decides the exit status printed a diagnostic (“cat: nope: No such file or directory”); a name, path or identifier in the parameters does not exist.",
+		Evaluation: "Failed: “cat: nope: No such file or directory” (the command that decides the exit status printed a diagnostic); a name, path or identifier in the parameters does not exist.",
 	}
 	if v.Evaluation != want || !v.Sure {
 		t.Errorf("got  %+v sure %v\nwant %+v", v.Evaluation, v.Sure, want)

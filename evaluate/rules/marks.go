@@ -13,10 +13,8 @@ const (
 	hasPlainComplaint
 	hasParseFailure
 	hasHarmless
-	hasTrace
 	hasRelief
 	hasComplaintWord
-	hasJudging
 )
 
 // uncaught and trouble are lists that others share.
@@ -33,10 +31,8 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasPlainComplaint: shellComplaints[:plainComplaints],
 	hasParseFailure:   parseComplaints,
 	hasHarmless:       harmless,
-	hasTrace:          uncaught,
 	hasRelief:         relief,
 	hasComplaintWord:  trouble,
-	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 
 // troubleIndex covers the words in a request that mean that it may be about

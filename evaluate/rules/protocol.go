@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
 
@@ -32,7 +31,7 @@ func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
 	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
 		near := first.low()[:min(len(first.low()), 140)]
-		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) && (!v.ask.reads || opensClause(near, p) || errortext.Heads(first.low())) {
+		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
 			return f, true
@@ -45,59 +44,18 @@ func protocolError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// opensClause reports whether a phrase stands at the beginning of a line or behind a mark:
-// within a sentence it is what the sentence is about.
-func opensClause(low, p string) bool {
-	i := strings.Index(low, p)
-	before := strings.TrimRight(low[:i], " \"'`")
-	return before == "" || strings.IndexByte(":([<{-=|>", before[len(before)-1]) >= 0
-}
-
-// httpLeads introduce a status code in a sentence.
-var httpLeads = []string{
-	"status code", "status_code", "http error", "http status", "http/1.1", "http/1.0", "http/2", "http/3", "http",
-	"status", "error code", "error", "response code", "responded with", "returned", "returned error", "code",
-	"server returned", "failed with",
-}
-
 // httpStatus: a status line of a dump, or a first line that states the status.
 func httpStatus(v *view, t *text) (finding, bool) {
 	if f, ok := statusLine(t); ok {
 		return f, true
 	}
-	first := t.first()
 	if last := t.last(); v.ask.command != "" && !v.ask.shell.onlyPrints() && len(t.lines) > 1 {
 		_, after, said := strings.Cut(last.low(), " error ") // wget
 		if code := statusCode(after); said && code >= "400" && strings.HasPrefix(after[3:], ":") {
 			return fails("http-status", last.s, "it reports HTTP status "+code).unsure(), true
 		}
 	}
-	if code := namedStatus(first.low()); code != "" && t.short(4, 800) && !v.asksOf(code) && namedStatus(t.at(1).low()) == "" {
-		return fails("http-status", first.s, "it is HTTP status "+code).unsure(), true
-	}
-	if v.quotes(t) && !t.short(12, 1500) {
-		return finding{}, false
-	}
-	if _, more := leadingStatus(t.at(1).low()); more && (v.ask.reads || v.ask.command != "") {
-		return finding{}, false // a table of statuses
-	}
-	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && !v.asksOf(code) && (!v.ask.reads || !defines(first.low())) {
-		f := fails("http-status", first.s, "it reports HTTP status "+code)
-		f.sure = t.short(20, 3000)
-		return f, true
-	}
 	return finding{}, false
-}
-
-// asksOf reports whether the input of a tool that does nothing names a number: it is what the
-// answer is about.
-func (v *view) asksOf(number string) bool {
-	return !phrases.HasAny(v.ask.names, actors) && v.scratch.input.OK() && phrases.HasWord(string(v.call.Input[:min(len(v.call.Input), 2000)]), number)
-}
-
-// defines reports whether a line in lower case tells what something is.
-func defines(low string) bool {
-	return phrases.ContainsAny(low[:min(len(low), 60)], []string{" is a ", " is an ", " is the ", " means ", " refers to ", " indicates "})
 }
 
 // statusLine finds the last status line of a header dump: after redirects the
@@ -149,36 +107,6 @@ func statusCode(s string) string {
 		return ""
 	}
 	return s[:3]
-}
-
-// leadingStatus finds an error status in a first line: "404 Not Found",
-// "HTTP Error 403: Forbidden", "request failed with status code 500".
-func leadingStatus(low string) (string, bool) {
-	s := errortext.Strip(low)
-	if !strings.ContainsAny(s, "45") { // no error status begins otherwise
-		return "", false
-	}
-	for _, lead := range httpLeads {
-		i := strings.Index(s[:min(len(s), 160+len(lead))], lead)
-		if i < 0 || i > 0 && phrases.IsWord(s[i-1]) {
-			continue
-		}
-		code := statusCode(strings.TrimLeft(s[i+len(lead):], " :=('\"[#"))
-		remark := lead == "code" || lead == "returned" || lead == "status" || i > 0 && s[i-1] == '('
-		if code >= "400" && (!remark || mentionsFailure(s)) {
-			return code, true
-		}
-	}
-	return "", false
-}
-
-// mentionsFailure reports whether a status number comes with a word that makes
-// it one.
-func mentionsFailure(low string) bool {
-	return phrases.ContainsAny(low, []string{
-		"error", "fail", "unable", "could not", "http status", "status code", "forbidden", "unauthorized", "not found",
-		"bad request", "bad gateway", "unavailable", "too many requests", "gateway time",
-	})
 }
 
 // namedStatus is the error status that a text in lower case begins with, before its

@@ -105,26 +105,12 @@ var troubleWords = []string{
 // troubleNames are words of names of tools that tell of troubles.
 var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics", "incidents", "alerts", "crashes", "bugs", "warnings")
 
-// namesAFile reports whether an input object says beside a command what file it is for.
-func namesAFile(d *doc) bool {
-	for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
-		switch strings.ToLower(d.Nodes[i].Key) {
-		case "path", "file_path", "filepath", "filename", "file":
-			return true
-		}
-	}
-	return false
-}
-
 // commandOf finds the member of an input object that holds a shell command.
 func commandOf(d *doc, words []string) string {
 	for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
 		n := &d.Nodes[i]
 		switch strings.ToLower(n.Key) {
 		case "command", "cmd", "bash", "shell", "shell_command", "command_line", "commandline", "bash_command":
-			if !strings.ContainsAny(n.Val, " \t\n") && namesAFile(d) {
-				return "" // of several operations of the tool, the one that is meant
-			}
 			return commandText(d, i)
 		case "script", "code", "input", "args", "keystrokes":
 			if phrases.HasAny(words, shellOnlyNames) {

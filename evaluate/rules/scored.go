@@ -17,7 +17,6 @@ import (
 const (
 	messageBar = 0.5
 	contentBar = 0.7
-	strangeBar = 0.4 // of prose from a tool that answers with structures
 	nothingBar = 0.6
 	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -30,15 +29,12 @@ const (
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
 	bar := contentBar
-	switch {
-	case v.unlike():
-		bar = strangeBar
-	case v.out.short(3, 300) && v.ask.command == "" && !v.prose():
+	if v.out.short(3, 300) && v.ask.command == "" && !v.prose() {
 		bar = messageBar
 	}
 	switch {
 	case failed >= bar:
-		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call (%.0f %%)", 100*failed))
+		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed))
 		return f.unsure(), true
 	case v.holdsNothing():
 		return nothingFound("there is a place for what was found, and nothing in it"), true

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"memoryd/internal/errortext"
@@ -75,13 +74,10 @@ func shellError(v *view, t *text) (finding, bool) {
 	if first := t.first(); hits+masks == 0 && t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
 		return fails("shell-error", first.s, "a command could not parse what it was given"), true
 	}
-	if last := t.last(); hits+masks == 0 && v.concludes(t) && !slices.ContainsFunc(t.lines[:len(t.lines)-1], func(l line) bool { return l.s[0] != 'E' && l.s[0] != 'F' || !logged(l.s) }) {
-		return fails("shell-error", last.s, "a command logged errors only, and says what came of it").unsure(), true
-	}
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
-	case masks > 0 && (!v.ask.shell.reached(t.full) || errortext.Heads(passed.low()) && v.ask.shell.feeds()):
+	case masks > 0 && errortext.Heads(passed.low()) && v.ask.shell.feeds():
 		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
@@ -95,11 +91,7 @@ func (t *text) chats(i int, program string) bool {
 	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaintWord) {
 		return false
 	}
-	return signedBy(t.at(i-1).s, program) || signedBy(t.at(i+1).s, program)
-}
-
-func signedBy(s, program string) bool {
-	return len(s) > len(program) && s[len(program)] == ':' && s[:len(program)] == program
+	return strings.HasPrefix(t.at(i-1).s, program+":") || strings.HasPrefix(t.at(i+1).s, program+":")
 }
 
 func firstLine(have, l *line) *line {
@@ -153,13 +145,10 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	}
 	name, rest, ok := strings.Cut(l.s, ": ")
 	if !ok || len(name) > 120 {
-		return notFoundForms(l)
+		return diagnostic{}, false
 	}
 	program := baseName(name)
 	sh := &v.ask.shell
-	if part, _, of := strings.Cut(program, "-"); of && (sh.decides(part) || sh.masks(part)) {
-		program = part // dpkg-query, which dpkg runs
-	}
 	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
 	if line, after, ok := strings.Cut(rest, ": "); ok && !runs && len(line) < 16 && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
@@ -170,28 +159,18 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return shellLine(who, complaint)
 	}
 	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) && phrases.ContainsAny(strings.ToLower(rest), harmless) {
-		return notFoundForms(l)
+		return diagnostic{}, false
 	}
 	if runs {
 		fine := strings.Contains(rest, "success") && l.relieved() || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
-		return diagnostic{program: program}, !fine && v.complains(program, strings.ToLower(rest))
+		return diagnostic{program: program}, !fine
 	}
-	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") && !isLabel(strings.ToLower(name)) {
+	if v.ask.command != "" {
 		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 			return diagnostic{program: program, argument: !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)}, true
 		}
 	}
 	return diagnostic{}, false
-}
-
-// complains reports whether a remark that starts with the program's own name is
-// a complaint. Nearly all are; some programs label their results so.
-func (v *view) complains(program, rest string) bool {
-	switch program {
-	case "file", "which", "type", "whereis", "wc", "time", "groups", "finger", "host", "ping":
-		return phrases.ContainsAny(rest, shellComplaints) || strings.HasPrefix(rest, "(")
-	}
-	return true
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
@@ -232,22 +211,6 @@ func parseFailure(low string) (diagnostic, bool) {
 	return diagnostic{}, false
 }
 
-// notFoundForms are the "command not found" messages that have another grammar:
-// fish, PowerShell.
-func notFoundForms(l *line) (diagnostic, bool) {
-	if l.s == "" || !strings.ContainsRune("+fF", rune(l.s[0])) {
-		return diagnostic{}, false
-	}
-	low := l.low()
-	if strings.HasPrefix(low, "+ categoryinfo") || strings.HasPrefix(low, "+ fullyqualifiederrorid") {
-		return diagnostic{shell: true}, true
-	}
-	if strings.HasPrefix(low, "fish: unknown command") {
-		return diagnostic{program: "fish"}, true
-	}
-	return diagnostic{}, false
-}
-
 func isShellName(name string) bool {
 	switch strings.TrimPrefix(name, "-") {
 	case "bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "rbash", "busybox":
@@ -268,13 +231,4 @@ func isLineNumber(s string) bool {
 		}
 	}
 	return true
-}
-
-// isLabel reports whether the word before a colon labels what somebody wrote.
-func isLabel(who string) bool {
-	switch who {
-	case "caught", "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue", "state", "status":
-		return true
-	}
-	return false
 }

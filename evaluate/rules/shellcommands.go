@@ -21,9 +21,6 @@ var viewers = phrases.Words(
 // listers are viewers that show names and figures, hardly sentences.
 var listers = phrases.Words("ls", "tree", "find", "du", "stat", "wc", "file", "locate")
 
-// quiet are commands that print nothing as a rule.
-var quiet = phrases.Words("true", ":", "cd", "exit", "return", "break", "sleep", "wait", "export", "set", "unset", "test", "[", "[[", "rm", "mkdir", "touch", "chmod", "kill", "pkill")
-
 // managers are commands that view or do according to their first words;
 // managerViews are the words that make them view.
 var (
@@ -116,23 +113,16 @@ var answersByStatus = phrases.Words(
 	"command", "expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen",
 )
 
-// alwaysPrints reports whether the program ends by printing something of its
-// own.
-func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.written }
-
 // reached reports whether the program came to its end, as far as that shows: one
 // that ends by echoing a text has printed it.
 func (p *shellProgram) reached(out string) bool {
-	if !p.alwaysPrints() {
+	if !p.endsWith("echo") {
 		return true
 	}
-	for i := range p.stages {
-		w := p.stages[i].words
-		if len(w) > 1 && baseName(w[0]) == "echo" && (strings.Contains(w[1], "$") || strings.HasPrefix(w[1], "-") || strings.Contains(out, w[1])) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.stages, func(st stage) bool {
+		w := st.words
+		return len(w) > 1 && baseName(w[0]) == "echo" && (strings.ContainsAny(w[1], "$-") || strings.Contains(out, w[1]))
+	})
 }
 
 // compares reports whether the status of the program says if two things differ.

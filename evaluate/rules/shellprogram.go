@@ -27,19 +27,15 @@ type shellProgram struct {
 	stages   []stage
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
-	written  bool // what the last command prints goes to a file
 	viewed   bool // the output may be somebody else's text
-	acted    bool // and what runs last does more than view
-	manages  bool // a command views or does by its first words
 	pipes    bool // there is a pipe, whose status is that of its last command
 	// told is true where the last command prints the exit status of the rest, between before
 	// and after: echo "exit: $?". first is true where it is that of a pipe's first command.
 	told, first   bool
 	before, after string
 	// opening and closing are fixed texts that the first and last commands print: echo
-	// done. proof is true where the latter comes only if the rest succeeded.
+	// done.
 	opening, closing string
-	proof            bool
 }
 
 // stage is one simple command.
@@ -178,11 +174,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			p.stmt(c.X, at)
 			break
 		}
-		if text, ok := p.echoed(c.Y); ok && plain(text) && c.Op == syntax.AndStmt && at.final && at.decides {
-			p.closing, p.proof = "\n"+text, true
-			p.stmt(c.X, at)
-			break
-		}
 		left.final = false
 		switch c.Op {
 		case syntax.OrStmt:
@@ -226,9 +217,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	default:
 		p.note([]string{"let"}, p.text(c), inner(c), at)
 	}
-	if at.final && len(p.stages) > before {
-		p.written = p.written || writesFile(s.Redirs)
-	}
 	for _, r := range s.Redirs {
 		p.subs(inner(r))
 	}
@@ -251,10 +239,6 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	if words = withoutOpeners(words); len(words) > 0 && words[0] != "$()" {
 		if len(words) < len(given) {
 			p.carriers = append(p.carriers, given[0]) // sudo has complaints of its own
-		}
-		if run := carried(words); len(run) > 0 {
-			p.carriers = append(p.carriers, words[0])
-			words = run
 		}
 		p.note(words, p.text(s), inner(c), at)
 		return
@@ -283,33 +267,6 @@ func withoutOpeners(words []string) []string {
 	return words
 }
 
-// carried is the command that another one runs elsewhere or within bounds: timeout 60
-// make, docker exec -it web ls, kubectl exec pod -- ls.
-func carried(words []string) []string {
-	var rest []string
-	switch {
-	case words[0] == "timeout" || words[0] == "stdbuf":
-		rest = words[1:]
-	case len(words) > 2 && words[1] == "exec" && (words[0] == "docker" || words[0] == "podman"):
-		rest = words[2:]
-	case len(words) > 2 && words[1] == "exec" && (words[0] == "kubectl" || words[0] == "oc"):
-		return words[slices.Index(words, "--")+1:]
-	default:
-		return nil
-	}
-	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-		if option := rest[0]; len(option) == 2 && strings.Contains("ksewuioe", option[1:]) && words[0] != "stdbuf" {
-			rest = rest[min(2, len(rest)):] // its value
-			continue
-		}
-		rest = rest[1:]
-	}
-	if words[0] == "stdbuf" {
-		return rest
-	}
-	return rest[min(1, len(rest)):] // the time, the container
-}
-
 // note files the commands that a simple command runs under deciding or masked.
 func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
 	p.stages = append(p.stages, stage{words: words, text: strings.ToLower(text), piped: at.piped})
@@ -317,7 +274,6 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	was := len(p.deciding)
 	p.file(name, at.decides)
 	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words) && (at.final || !listers[name])
-	p.manages = p.manages || managers[name]
 	switch name {
 	case "xargs", "parallel":
 		p.file(xargsCommand(words[1:]), at.decides)
@@ -336,7 +292,6 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	}
 	if at.final {
 		p.last = slices.Clone(p.deciding[was:])
-		p.acted = !views(name, words) && !quiet[name]
 	}
 	p.subs(subs)
 }
@@ -404,6 +359,11 @@ func (p *shellProgram) text(n syntax.Node) string {
 // word is a word without its quotes; what is put in at run time stays as it
 // stands, save for substitutions.
 func (p *shellProgram) word(parts []syntax.WordPart) string {
+	if len(parts) == 1 {
+		if lit, ok := parts[0].(*syntax.Lit); ok && strings.IndexByte(lit.Value, '\\') < 0 {
+			return lit.Value
+		}
+	}
 	var b strings.Builder
 	for _, part := range parts {
 		switch part := part.(type) {

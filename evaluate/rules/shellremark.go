@@ -106,7 +106,7 @@ func (p *shellProgram) withoutRemarks(out string) string {
 			out = rest
 		}
 	}
-	if p.closing != "" && !p.proof {
+	if p.closing != "" {
 		if rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), p.closing); ok {
 			out = rest
 		}

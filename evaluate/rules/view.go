@@ -81,7 +81,7 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.reads && (!t.short(8, 900) || t.listed() || v.logs(t) && !v.concludes(t)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+	return v.ask.reads && (!t.short(8, 900) || v.logs(t))
 }
 
 // logNames are words of names of tools whose output is a log.
@@ -90,13 +90,6 @@ var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "histo
 // logs reports whether the text is lines of a log, or what a tool for logs returned.
 func (v *view) logs(t *text) bool {
 	return t.logs() || t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
-}
-
-// concludes reports whether the lines of a log are those of a command's own errors, and
-// its last line says what came of it.
-func (v *view) concludes(t *text) bool {
-	last := t.last()
-	return v.ask.command != "" && !strings.Contains(v.ask.command, "log") && len(t.lines) > 1 && !logged(last.s) && last.has(hasComplaintWord|hasShellComplaint)
 }
 
 // describe says in a few words what a successful call returned.

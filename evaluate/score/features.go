@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 )
 
@@ -70,6 +71,7 @@ const (
 	ofState        // what kind of value a member has
 	ofSmall        // a member and a word of its short value
 	ofPurpose      // what the tool is for
+	ofName         // the output is the name of a failure
 	ofUse          // what the tool is for, and one of the first words
 )
 
@@ -116,6 +118,10 @@ func (f *Features) Read(c *Call) {
 		f.member(c.Body, 0, 0, 0)
 		f.text(cut(c.Body.Rest, tailBytes), ofTail)
 		return
+	}
+	if errortext.FailureName(strings.TrimRight(c.Output, ".!")) {
+		f.add(mix(ofName, 0, 0))
+		f.add(mix(ofName, 1, f.purpose))
 	}
 	head := cut(c.Output, headBytes)
 	f.text(head, ofHead)

@@ -29,7 +29,7 @@ const (
 type Model struct {
 	bias    [heads]float32
 	scale   [heads]float32
-	weights [heads][1 << Bits]int8
+	weights [1 << Bits][heads]int8
 }
 
 // headerBytes is the size of what stands before the weights: for each question its
@@ -64,7 +64,7 @@ func Decode(b []byte) (*Model, error) {
 		m.bias[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[8*k:]))
 		m.scale[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[8*k+4:]))
 		for i, c := range b[headerBytes+k<<Bits:][:1<<Bits] {
-			m.weights[k][i] = int8(c) //nolint:gosec // the byte is the number
+			m.weights[i][k] = int8(c) //nolint:gosec // the byte is the number
 		}
 	}
 	return m, nil
@@ -91,11 +91,13 @@ func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 // Score returns the probability of each answer.
 func (m *Model) Score(f *Features) (p [heads]float64) {
 	norm := 1 / math.Sqrt(float64(max(len(f.List), 1)))
-	for k := range heads {
-		sum := 0
-		for _, x := range f.List {
-			sum += int(m.weights[k][x])
+	var sums [heads]int
+	for _, x := range f.List {
+		for k, w := range &m.weights[x] {
+			sums[k] += int(w)
 		}
+	}
+	for k, sum := range sums {
 		z := float64(m.bias[k]) + float64(sum)*float64(m.scale[k])*norm
 		p[k] = 1 / (1 + math.Exp(-z))
 	}

@@ -30,7 +30,6 @@ type Reply struct {
 	Exit      int32 // is the exit status of a process
 	Stderr    int32
 	Warning   int32
-	Severe    int32   // lists remarks about the request, with errors among them
 	Nothing   int32   // is a word that means nothing was found
 	Failed    int32   // lists what failed, with reasons
 	Undone    int32   // says that something was not done: {"routed": false}
@@ -43,7 +42,6 @@ type Reply struct {
 	Others    int     // members with a value but without a role
 	Named     []int32 // those of them that are objects
 	Moments   int     // members with the time of something that happened
-	Last      int32   // is an object about the last error: last_payment_error
 	lists     bool    // a member without a role is a list of something
 	Findings  bool    // it reports what an examination found
 }
@@ -53,9 +51,6 @@ func ReadReply(d *Doc, i int32) Reply {
 	r := Reply{Doc: d, Members: d.Nodes[i].Count}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		r.member(c, roleOf(d.Nodes[c].Key))
-	}
-	if c := d.rpcStatus(i); c != 0 && r.Code == 0 && r.Message != 0 && r.Members <= 4 {
-		r.Code = c
 	}
 	return r
 }
@@ -76,10 +71,6 @@ func (r *Reply) member(c int32, ro role) {
 	case rolePayload:
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && IsBadStatus(n.Val) {
 			r.Status = c
-		}
-		if r.Doc.severe(c) != 0 {
-			r.Severe = c
-			return
 		}
 		r.Payloads = append(r.Payloads, c)
 	case roleEnvelope:
@@ -108,9 +99,6 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Err == 0 && strings.HasSuffix(key, "errors") && r.Doc.listsMessages(c) {
 			r.Err = c // userErrors
 			return
-		} else if r.Doc.severe(c) != 0 {
-			r.Severe = c
-			return
 		} else if r.leftUndone(c, key) {
 			r.Warning = c
 			return
@@ -122,24 +110,8 @@ func (r *Reply) member(c int32, ro role) {
 		} else if strings.HasSuffix(key, "reason") && r.Doc.Filled(c) {
 			r.Reason = c
 		}
-		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.Object && strings.HasSuffix(key, "error") && r.Doc.Truthy(c) {
-			r.Last = c
-		}
 		r.other(c)
 	}
-}
-
-// rpcStatus is the code of an object that is a google.rpc.Status of a failure, 0 of any other:
-// {"code": 5, "message": "...", "details": []}.
-func (d *Doc) rpcStatus(i int32) int32 {
-	code, details := d.Member(i, "code"), d.Member(i, "details")
-	if code == 0 || details == 0 || d.Nodes[details].Kind != loosejson.Array || d.Nodes[code].Kind != loosejson.Number {
-		return 0
-	}
-	if n := d.Number(code); n < 1 || n > 16 {
-		return 0
-	}
-	return code
 }
 
 // leftUndone reports whether a member lists what was not done: UnprocessedItems, failedRows.
@@ -147,40 +119,6 @@ func (r *Reply) leftUndone(c int32, key string) bool {
 	n := &r.Doc.Nodes[c]
 	_, ok := phrases.HasPrefixAny(key, []string{"unprocessed", "failed", "rejected", "undelivered", "notfound", "notdeleted"})
 	return ok && (n.Child != 0 || r.Members <= 3 && strings.HasSuffix(key, "count") && r.Doc.Number(c) > 0)
-}
-
-// countEnds end the names of members that count what was done, and what was not.
-var (
-	doneEnds   = []string{"succeeded", "successful", "success", "successcount", "created", "inserted", "updated", "imported", "sent", "delivered", "accepted", "uploaded", "indexed", "passed"}
-	failedEnds = []string{"failed", "failures", "failedcount", "failurecount", "errorcount", "rejected", "rejectedcount"}
-)
-
-// Tally sums the members of the object at node i that count what was done, and what was not.
-// said is false if there are none.
-func (r *Reply) Tally(i int32) (done, failed int, said bool) {
-	for c := r.Doc.Nodes[i].Child; c != 0; c = r.Doc.Nodes[c].Next {
-		n := &r.Doc.Nodes[c]
-		if n.Kind != loosejson.Number || len(n.Key) < 4 || strings.IndexByte("dDsStTlL", n.Key[len(n.Key)-1]) < 0 {
-			continue
-		}
-		var buf keyBuffer
-		key := buf.normal(n.Key)
-		if endsIn(key, failedEnds) {
-			failed += max(r.Doc.Number(c), 0)
-		} else if endsIn(key, doneEnds) {
-			done, said = done+max(r.Doc.Number(c), 0), true
-		}
-	}
-	return done, failed, said
-}
-
-func endsIn(key []byte, ends []string) bool {
-	for _, end := range ends {
-		if len(key) >= len(end) && string(key[len(key)-len(end):]) == end {
-			return true
-		}
-	}
-	return false
 }
 
 // flag reads a member that is true or false about the outcome.
@@ -203,9 +141,6 @@ func (r *Reply) says(c int32) {
 	}
 	if r.Err == 0 && r.Doc.ListsFaults(c) {
 		r.Err = c
-	}
-	if r.Doc.severe(c) != 0 {
-		r.Severe = c
 	}
 }
 
@@ -280,8 +215,6 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByError, r.Err
 	case r.Failed != 0 && !r.Good:
 		return ByError, r.Failed
-	case r.Severe != 0 && len(r.Payloads) == 0 && r.Others <= 2 && !r.Good:
-		return ByError, r.Severe
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
 		return ByCode, r.Code
 	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 && !r.lists || !r.Record && r.Others == 0):
@@ -296,7 +229,7 @@ func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
 
 // Said returns the text that explains the outcome best.
 func (r *Reply) Said() string {
-	for _, c := range []int32{r.Err, r.Failed, r.Doc.severe(r.Severe), r.Message, r.Stderr, r.Status, r.Code} {
+	for _, c := range []int32{r.Err, r.Failed, r.Message, r.Stderr, r.Status, r.Code} {
 		if c == 0 {
 			continue
 		}

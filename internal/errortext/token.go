@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
@@ -124,25 +123,3 @@ var nothingStatus = phrases.Words("nxdomain", "zero_results", "no_results", "no_
 
 // NamesNothing reports whether a status says that nothing was found.
 func NamesNothing(s string) bool { return phrases.FoldedIn(s, nothingStatus) }
-
-// severeKeys are normal keys of lists in which services say what they think of a
-// request.
-var severeKeys = phrases.Words("issue", "issues", "messages", "diagnostics", "notifications", "problems", "notices", "return")
-
-// severe is the first remark in such a list that is as severe as an error, 0 if there
-// is none.
-func (d *Doc) severe(i int32) int32 {
-	n := &d.Nodes[i]
-	if n.Kind != loosejson.Array || n.Child == 0 || d.Nodes[n.Child].Kind != loosejson.Object || !severeKeys[NormalKey(n.Key)] {
-		return 0
-	}
-	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		for s := d.Nodes[c].Child; s != 0; s = d.Nodes[s].Next {
-			key, val := d.Nodes[s].Key, strings.ToLower(d.Nodes[s].Val)
-			if strings.EqualFold(key, "severity") && (val == "error" || val == "fatal") || strings.EqualFold(key, "type") && (val == "e" || val == "a") {
-				return c
-			}
-		}
-	}
-	return 0
-}

@@ -29,18 +29,3 @@ func TestNamesOfConditions(t *testing.T) {
 		}
 	}
 }
-
-func TestRemarksOnARequest(t *testing.T) {
-	for out, want := range map[string]string{
-		`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","diagnostics":"w"},{"severity":"error","diagnostics":"identifier is required"}]}`: "identifier is required",
-		`{"resourceType":"OperationOutcome","issue":[{"severity":"fatal","diagnostics":"no such patient"}]}`:                                                 "no such patient",
-		`{"issue":[{"severity":"information","diagnostics":"deleted"}]}`:                                                                                     "",
-		`{"issues":[{"severity":"error","title":"Crash"}],"result":{"total":1}}`:                                                                             "",
-		`{"alerts":[{"severity":"error","title":"Disk full"}]}`:                                                                                              "",
-	} {
-		line, found := errortext.Find(out)
-		if found != (want != "") || found && line != want {
-			t.Errorf("%s: found %v, %q", out, found, line)
-		}
-	}
-}

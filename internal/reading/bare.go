@@ -96,6 +96,11 @@ func unquoted(s string) string {
 // docs are documents that can be used again.
 var docs = sync.Pool{New: func() any { return new(loosejson.Doc) }}
 
+func release(d *loosejson.Doc) {
+	d.Clear()
+	docs.Put(d)
+}
+
 // content gives the text of a reply of the Model Context Protocol: of its blocks, one
 // below the other, where all are text.
 func content(s string) string {
@@ -103,8 +108,7 @@ func content(s string) string {
 		return s
 	}
 	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
-	defer docs.Put(d)
-	defer d.Clear()
+	defer release(d)
 	d.Parse(s)
 	if !d.OK() || d.Cut || d.Rest != "" {
 		return s

@@ -2,10 +2,10 @@ package reading
 
 import (
 	"encoding/hex"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -61,27 +61,50 @@ const (
 // KindOf returns the kind of a call's output. The input shows which parts of the output are
 // data.
 func KindOf(input []byte, output string) Kind {
-	b := builder{given: map[string]struct{}{}}
+	b := builders.Get().(*builder) //nolint:forcetypeassert // the pool makes nothing else
+	defer b.release()
 	b.readInput(input)
 	s := Bare(output)
-	if d := loosejson.Parse(s); d.OK() && (d.Rest == "" || strings.IndexByte("{[", d.Rest[0]) >= 0) {
+	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
+	defer release(d)
+	if d.Parse(s); d.OK() && (d.Rest == "" || strings.IndexByte("{[", d.Rest[0]) >= 0) {
 		b.structure(d)
 	} else {
 		b.text(s)
 	}
-	coarse := b.coarse
-	var k Kind
-	k.IDs[0] = idOf(coarse)
-	k.IDs[1] = idOf(coarse + "\x00" + b.fine)
-	k.IDs[2] = idOf(coarse + "\x00" + b.fine + "\x00" + b.asked)
-	k.Template = cut(coarse, maxTemplate)
+	k := Kind{Template: cut(b.coarse, maxTemplate)}
+	id := ID(fnvBasis)
+	for level, part := range [Levels]string{b.coarse, b.fine, b.asked} {
+		if level > 0 {
+			id = id.with("\x00")
+		}
+		id = id.with(part)
+		k.IDs[level] = id
+	}
 	return k
 }
 
-func idOf(s string) ID {
-	h := fnv.New64a()
-	h.Write([]byte(s))
-	return ID(h.Sum64())
+// fnvBasis and fnvPrime are those of FNV-1a.
+const (
+	fnvBasis = 14695981039346656037
+	fnvPrime = 1099511628211
+)
+
+// with gives the name of a kind that is told apart by one more text.
+func (id ID) with(s string) ID {
+	for i := range len(s) {
+		id = (id ^ ID(s[i])) * fnvPrime
+	}
+	return id
+}
+
+// builders can be used again.
+var builders = sync.Pool{New: func() any { return &builder{given: map[string]struct{}{}} }}
+
+func (b *builder) release() {
+	clear(b.given)
+	*b = builder{given: b.given}
+	builders.Put(b)
 }
 
 // builder gathers what a kind is made of.
@@ -94,8 +117,11 @@ type builder struct {
 // readInput remembers the words of the input, and what kind of request it is: its
 // members, and the first word of each text.
 func (b *builder) readInput(input []byte) {
-	d := loosejson.Parse(string(input[:min(len(input), maxInput)]))
-	var asked []string
+	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
+	defer release(d)
+	d.Parse(string(input[:min(len(input), maxInput)]))
+	var room [12]string
+	asked := room[:0]
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		first := ""
@@ -176,7 +202,8 @@ func lastLine(s string) string {
 // words gives the first words of a line with its data masked; what is masked alike in a
 // row stands once.
 func (b *builder) words(line string, most int) string {
-	var out []string
+	var room [firstWords]string
+	out := room[:0]
 	before := ""
 	for line = strings.TrimSpace(line); line != "" && len(out) < most; line = strings.TrimSpace(line) {
 		word := ""

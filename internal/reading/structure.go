@@ -31,6 +31,22 @@ type walk struct {
 	b     *builder
 	d     *loosejson.Doc
 	lists [3][]string
+	room  strings.Builder // of the texts in them
+}
+
+// join gives a text of two parts, the sign between them only if there is a first.
+func (w *walk) join(first, sign, second string) string {
+	if first == "" {
+		return second
+	}
+	if w.room.Len() == 0 {
+		w.room.Grow(1 << 10)
+	}
+	start := w.room.Len()
+	w.room.WriteString(first)
+	w.room.WriteString(sign)
+	w.room.WriteString(second)
+	return w.room.String()[start:]
 }
 
 // value reads the value at a place. Of a list the first elements are read; members whose
@@ -51,9 +67,9 @@ func (w *walk) value(at int32, path, name string, depth int) {
 				if name = key; w.isData(key) {
 					key = "*"
 				}
-				inner = strings.TrimPrefix(path+"."+key, ".")
+				inner = w.join(path, ".", key)
 			} else {
-				inner += "[]"
+				inner = w.join(path, "", "[]")
 			}
 			w.value(c, inner, name, depth+1)
 		}
@@ -73,12 +89,7 @@ var outcomes = []string{"err", "status", "success", "message", "detail", "msg", 
 
 func tellsOutcome(name string) bool {
 	low := strings.ToLower(name)
-	for _, o := range outcomes {
-		if strings.Contains(low, o) {
-			return true
-		}
-	}
-	return low == "ok" || low == ""
+	return low == "ok" || low == "" || len(low) > 2 && slices.ContainsFunc(outcomes, func(o string) bool { return strings.Contains(low, o) })
 }
 
 // leaf takes a value without anything below it.
@@ -106,9 +117,9 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
 	switch {
 	case val == "":
 	case tells, depth <= 1 && (val == "nothing" || val == "0" || n.Kind == loosejson.False):
-		w.lists[1] = append(w.lists[1], strings.TrimPrefix(path+": "+val, ": "))
+		w.lists[1] = append(w.lists[1], w.join(path, ": ", val))
 	case len(val) <= maxValue:
-		w.lists[2] = append(w.lists[2], path+": "+val)
+		w.lists[2] = append(w.lists[2], w.join(path, ": ", val))
 	}
 }
 

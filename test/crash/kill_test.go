@@ -28,7 +28,7 @@ type writer struct {
 
 // output is what the n-th call of the writer says.
 func (w *writer) output(n int) string {
-	return fmt.Sprintf(`{"ok":true,"tool":%q,"call":%d,"text":%q}`, w.tool, n, w.pad) // judged alike, whatever the number
+	return fmt.Sprintf(`{"tool":%q,"call":%d,"text":%q}`, w.tool, n, w.pad)
 }
 
 // add sends the next request, or the last again, and reports whether there was

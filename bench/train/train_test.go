@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// What says nothing of how the call went is no failure: of random records that nothing
+// was learned from, at most 1 in 100 is taken for one. Words for failures are.
+func TestRandomRecordsAreNoFailuresAndPlainWordsAre(t *testing.T) {
+	sources, err := readRecords(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := rules.New()
+	for _, s := range sources {
+		if !s.held {
+			continue
+		}
+		f := s.judged(judge)
+		t.Logf("%s: %d calls: %v", s.name, len(s.calls), f)
+		if alarms := share(f.alarm, len(s.calls)); alarms > 0.01 {
+			t.Errorf("%s: %.3f false alarms, want 0.01 at most", s.name, alarms)
+		}
+		if recall := share(f.hit, f.hit+f.miss); recall < 0.85 {
+			t.Errorf("%s: recall %.3f, want 0.85", s.name, recall)
+		}
+	}
+}
+
+func TestARecordWithAnEmptyTextIsNoFailure(t *testing.T) {
+	judge := rules.New()
+	for _, out := range []string{`{"tool":"tool-6","call":100,"text":""}`, `{"tool":"tool-0","call":7}`, `{"tool":"tool-11","call":123456789,"text":""}`} {
+		c := labelledCall("tool-6", "ok", map[string]any{"n": 100}, out).call
+		if v := judge.Judge(&c, nil); v.Score == memoryd.ScoreFailure {
+			t.Errorf("%s: %s", out, v.Evaluation.Evaluation)
+		}
+	}
+}
