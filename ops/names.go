@@ -13,6 +13,8 @@ import (
 	"memoryd/ingest"
 	"memoryd/internal/suggest"
 	"memoryd/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // NameKind is the kind of the records that map a further name to a stored tool.
@@ -35,18 +37,15 @@ const (
 // its memory. A new name joins a memory only if names and earlier calls leave no doubt. A nil
 // Names changes no name.
 type Names struct {
-	store store.Store
-	now   func() time.Time
-
-	exact  sync.RWMutex
-	stored map[memoryd.ToolRef]bool // names that are those of stored tools
-
-	mu     sync.Mutex
-	spaces map[string]*namespace
+	store  store.Store
+	now    func() time.Time
+	stored *lru.Cache[memoryd.ToolRef, bool] // names that are those of stored tools
+	spaces *lru.Cache[string, *namespace]
 }
 
 // namespace is what is known of the names of a workspace.
 type namespace struct {
+	mu    sync.Mutex               // one at a time reads the names of a workspace
 	tools map[string][]ingest.Name // stored tools, and their names that tell a server
 	means map[string]string        // further names of theirs
 	byKey map[string][]string      // stored tools by the keys of their names
@@ -56,7 +55,10 @@ type namespace struct {
 
 // NewNames returns a Names without any names.
 func NewNames(s store.Store, now func() time.Time) *Names {
-	return &Names{store: s, now: now, stored: map[memoryd.ToolRef]bool{}, spaces: map[string]*namespace{}}
+	n := &Names{store: s, now: now}
+	n.stored, _ = lru.New[memoryd.ToolRef, bool](maxStored) // their sizes are not 0
+	n.spaces, _ = lru.New[string, *namespace](maxSpaces)
+	return n
 }
 
 // asked is a name with what its call tells of it.
@@ -72,30 +74,34 @@ func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known b
 	if n == nil || a.Tool == "" {
 		return a.ToolRef, true, nil
 	}
-	n.exact.RLock()
-	known = n.stored[a.ToolRef]
-	n.exact.RUnlock()
-	if known {
+	if n.stored.Contains(a.ToolRef) {
 		return a.ToolRef, true, nil
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := n.spaces[a.Workspace]
-	if s != nil && s.means[a.Tool] != "" {
-		meant = memoryd.ToolRef{Workspace: a.Workspace, Tool: s.means[a.Tool]}
+	s, ok := n.spaces.Get(a.Workspace)
+	if !ok {
+		s = &namespace{}
+		if first, came, _ := n.spaces.PeekOrAdd(a.Workspace, s); came {
+			s = first
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if means := s.means[a.Tool]; means != "" {
+		meant = memoryd.ToolRef{Workspace: a.Workspace, Tool: means}
 		if _, err := n.store.Tool(ctx, meant); !memoryd.IsKind(err, memoryd.NotFound) {
 			return meant, true, err
 		}
-		s = nil // it was deleted
+		s.read = time.Time{} // it was deleted
 	}
-	if _, err := n.store.Tool(ctx, a.ToolRef); err == nil {
-		n.add(s, a.ToolRef)
-		return a.ToolRef, true, nil
-	} else if !memoryd.IsKind(err, memoryd.NotFound) {
-		return a.ToolRef, false, err
+	if _, err := n.store.Tool(ctx, a.ToolRef); !memoryd.IsKind(err, memoryd.NotFound) {
+		if err == nil {
+			n.stored.Add(a.ToolRef, true)
+			s.add(a.Tool)
+		}
+		return a.ToolRef, err == nil, err
 	}
-	if s == nil || n.now().Sub(s.read) > namesStale {
-		if s, err = n.look(ctx, a.Workspace); err != nil {
+	if n.now().Sub(s.read) > namesStale {
+		if err := n.look(ctx, s, a.Workspace); err != nil {
 			return a.ToolRef, false, err
 		}
 	}
@@ -106,31 +112,19 @@ func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known b
 	case tool != "":
 		return memoryd.ToolRef{Workspace: a.Workspace, Tool: tool}, true, nil
 	case a.write:
-		n.add(s, a.ToolRef)
+		n.stored.Add(a.ToolRef, true)
+		s.add(a.Tool)
 	}
 	return a.ToolRef, false, nil
 }
 
-// add notes a name that is that of a stored tool.
-func (n *Names) add(s *namespace, ref memoryd.ToolRef) {
-	if s != nil {
-		s.add(ref.Tool)
-	}
-	n.exact.Lock()
-	defer n.exact.Unlock()
-	if len(n.stored) >= maxStored {
-		clear(n.stored)
-	}
-	n.stored[ref] = true
-}
-
 // look reads the names of a workspace.
-func (n *Names) look(ctx context.Context, workspace string) (*namespace, error) {
-	s := &namespace{tools: map[string][]ingest.Name{}, means: map[string]string{}, byKey: map[string][]string{}, bare: map[string][]string{}, read: n.now()}
+func (n *Names) look(ctx context.Context, s *namespace, workspace string) error {
+	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]ingest.Name{}, map[string]string{}, map[string][]string{}, map[string][]string{}, time.Time{}
 	for after := ""; len(s.tools) < maxNames; {
 		tools, err := n.store.ListTools(ctx, workspace, after, namesPage)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range tools {
 			s.add(tools[i].Tool)
@@ -142,22 +136,19 @@ func (n *Names) look(ctx context.Context, workspace string) (*namespace, error) 
 	}
 	for r, err := range store.AllRecords(ctx, n.store, store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: NameKind}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(s.means) < maxNames {
 			s.claim(string(r.Data), r.ID)
 		}
 	}
-	if len(n.spaces) >= maxSpaces {
-		clear(n.spaces)
-	}
-	n.spaces[workspace] = s
-	return s, nil
+	s.read = n.now()
+	return nil
 }
 
 // add notes a stored tool.
 func (s *namespace) add(tool string) {
-	if _, known := s.tools[tool]; known || len(s.tools) >= maxNames {
+	if _, known := s.tools[tool]; known || s.tools == nil || len(s.tools) >= maxNames {
 		return
 	}
 	name := ingest.NameOf(tool)

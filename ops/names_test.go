@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -44,5 +45,40 @@ func TestWhoseAToolIsIsRememberedOverARestart(t *testing.T) {
 	}
 	if got := put(n, "mcp_a_x", `{"q":1}`); got != "mcp_a_x" {
 		t.Errorf("after its tool was deleted it is recorded as %s", got)
+	}
+}
+
+// stuck is a store that does not get through the tools of one workspace.
+type stuck struct {
+	*mem.Store
+	asked chan struct{}
+}
+
+func (s stuck) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
+	if workspace == "slow" {
+		close(s.asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Store.ListTools(ctx, workspace, after, limit)
+}
+
+func TestAWorkspaceThatIsReadSlowlyHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	s := stuck{mem.New(), make(chan struct{})}
+	n := NewNames(s, time.Now)
+	slow, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, _, err := n.Of(slow, asked{ToolRef: memoryd.ToolRef{Workspace: "slow", Tool: "x"}})
+		ended <- err
+	}()
+	<-s.asked
+	if ref, _, err := n.Of(t.Context(), asked{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "x"}, write: true}); err != nil || ref.Tool != "x" {
+		t.Error(ref, err)
+	}
+	end()
+	if <-ended == nil {
+		t.Error("what was not read is taken for read")
 	}
 }
