@@ -242,7 +242,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 			c.Source = s
 		}
 	}
-	if c.Source == wrapper { // its id is its own, nobody else's
+	if kind, _, _ := strings.Cut(c.Source, ":"); strings.HasPrefix(n.CallRef, kind+"/") { // its id is its own, nobody else's
 		c.ID = ""
 	}
 	if !m.Success {

@@ -129,6 +129,21 @@ func (i *Intake) Drop(source string, byReason map[string]int) {
 	}
 }
 
+// NoSuchTool counts a call of a tool that no host offered. Recognise took it for one.
+func (i *Intake) NoSuchTool(metadata []byte, account *Call) {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	source := wayOf(metadata)
+	if source == "" {
+		source = account.Source
+		i.count(source, "new", -1)
+	}
+	i.count(source, "no_such_tool", 1)
+}
+
 // Came counts calls that arrived over the API: recorded, already known, and refused.
 // Recognise has already counted those from telemetry and hooks.
 func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
@@ -161,6 +176,8 @@ func wayOf(metadata []byte) string {
 		return m.Source
 	case len(m.Sources) > 0 && (strings.HasPrefix(m.Sources[0], "otlp:") || strings.HasPrefix(m.Sources[0], "hook:")):
 		return ""
+	case len(m.Sources) > 0 && strings.HasPrefix(m.Sources[0], "client:"):
+		return "client"
 	case len(m.Sources) > 0:
 		return "import"
 	}

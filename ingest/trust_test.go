@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"memoryd"
 	"memoryd/ingest"
 )
 
@@ -61,6 +62,25 @@ func TestEachCombinationOfSourcesTellsTheSame(t *testing.T) {
 					t.Errorf("%b, turn %d, %v, recorded: %s %q %v", set, turn, back, kept.Input, kept.Output, kept.Success)
 				}
 			}
+		}
+	}
+}
+
+// A call that a client of memoryd told of is the one that a hook told of, by its arguments and
+// its time where the framework gave it no id.
+func TestAClientsAccountIsOneWithThatOfAHook(t *testing.T) {
+	t.Parallel()
+	in := ingest.NewIntake(func() time.Time { return at(1) })
+	hook := ingest.Call{Source: "hook:claude-code", Conversation: "s", ID: "toolu_01AbCdEfGh23456789", Tool: "mcp__time__now", Input: json.RawMessage(`{"zone":"x"}`), Ended: true, Begun: at(0), Done: at(1)}
+	in.Recognise("w", &hook)
+	for metadata, want := range map[string]string{
+		`{"sources":["client:python"],"tool_call_id":"0f3a","call_ref":"client/0f3a"}`: "toolu_01AbCdEfGh23456789",
+		`{"sources":["client:python"],"tool_call_id":"call_of_another"}`:               "",
+	} {
+		record := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "now"}, Input: hook.Input, Output: "12:00", Success: true, CreateTime: at(0).Format(time.RFC3339Nano), Metadata: json.RawMessage(metadata)}
+		account, told := ingest.FromRecord(&record)
+		if in.Recognise("w", &account); !told || account.As != want {
+			t.Errorf("%s: as %q, want %q", metadata, account.As, want)
 		}
 	}
 }

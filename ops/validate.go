@@ -205,7 +205,8 @@ func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reas
 		return "", nil
 	}
 	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !ingest.NotOffered(c.Tool, c.Output)}
-	if account, told := ingest.FromRecord(c); told {
+	account, told := ingest.FromRecord(c)
+	if told {
 		a.host = slices.ContainsFunc(account.Sources, ingest.NamesServers)
 	}
 	meant, known, err := o.Names.Of(ctx, a)
@@ -216,6 +217,10 @@ func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reas
 	reason = "tool_name: no tool has this name, as the answer says"
 	if like := nearest(ctx, o.Names.store, c.ToolRef); len(like) > 0 {
 		reason += "; known tools of similar names: " + strings.Join(like, ", ")
+	}
+	o.Intake.NoSuchTool(c.Metadata, &account)
+	if o.Logger != nil {
+		o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run", c.Run(), "why", reason)
 	}
 	return reason, nil
 }

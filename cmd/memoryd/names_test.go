@@ -169,6 +169,10 @@ func TestANameThatNoHostOfferedIsNoTool(t *testing.T) {
 	if got := s.tools(); len(got) != 1 || !strings.Contains(answer, "mcp__time__now") {
 		t.Errorf("%v: %s", got, answer)
 	}
+	_, sources := s.ask(http.MethodGet, "/v1/sources", nil)
+	if !strings.Contains(sources, `"reasons":{"no_such_tool":1}`) {
+		t.Errorf("it is seen nowhere: %s", sources)
+	}
 	_, answer = s.ask(http.MethodPost, "/preflight_tool_call", map[string]any{"tool_name": "mcp__time__nowt", "input": map[string]any{}})
 	if !strings.Contains(answer, "Known tools of similar names: mcp__time__now.") {
 		t.Error(answer)

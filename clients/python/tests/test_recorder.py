@@ -235,7 +235,7 @@ def test_sigterm_while_a_call_is_queued_loses_nothing(own_server) -> None:
         "    with r._idle._cond:\n"
         "        os.kill(os.getpid(), signal.SIGTERM)\n"
         "        for _ in range(100): pass\n"
-        "    r._queue.append((r._queue[0][0].replace('ok', 'second').replace('call_id', 'x'), False))\n"
+        "    r._queue.append((r._queue[0][0].replace('ok', 'second').replace('call_', 'x'), False))\n"
         "time.sleep(60)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, capture_output=True, text=True)
@@ -324,3 +324,12 @@ def test_no_call_is_unaccounted_for_at_the_end(endings, case: tuple[str, str, bo
         assert delivered + on_disk + counted >= 50, account
     else:
         assert 50 <= delivered + on_disk + counted <= 50 + unanswered, account
+
+
+def test_a_call_says_that_this_client_told_of_it(recorder, recorded) -> None:
+    recorder.record(memoryd.Call("told", {"i": 0}, output="ok"))
+    recorder.record(memoryd.Call("told", {"i": 1}, output="ok", metadata={"tool_call_id": "call_7"}))
+    own, given = (c["metadata"] for c in recorded("told"))
+    assert own["sources"] == given["sources"] == ["client:python"]
+    assert own["call_ref"] == f"client/{own['tool_call_id']}"
+    assert (given["tool_call_id"], "call_ref" in given) == ("call_7", False)

@@ -80,7 +80,9 @@ export class Recorder {
   /** Queues a call. Never waits and never throws. */
   record(call: Call): void {
     try {
-      const metadata = { tool_call_id: crypto.randomUUID(), ...call.metadata };
+      const id = crypto.randomUUID();
+      const own = call.metadata?.tool_call_id ? {} : { tool_call_id: id, call_ref: `client/${id}` };
+      const metadata = { sources: ["client:typescript"], ...own, ...call.metadata };
       const whole = { ...call, create_time: call.create_time ?? new Date().toISOString(), metadata };
       const json = JSON.stringify(whole);
       if (

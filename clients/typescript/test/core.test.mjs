@@ -118,6 +118,8 @@ test("functions of every kind are recorded with their truth", async () => {
     const [call, ...rest] = await recorded(recorder, tool);
     assert.equal(rest.length, 0);
     assert.equal(call.metadata.trajectory_id, "run-7");
+    assert.deepEqual(call.metadata.sources, ["client:typescript"]);
+    assert.equal(call.metadata.call_ref, `client/${call.metadata.tool_call_id}`);
     return [call.input, call.success, call.output];
   };
   assert.deepEqual(await one("add"), [{ a: 1, b: 2 }, true, "3"]);

@@ -107,7 +107,11 @@ class Recorder:
         try:
             item = call.to_json()
             item.setdefault("create_time", now())
-            item.setdefault("metadata", {}).setdefault("tool_call_id", uuid.uuid4().hex)
+            metadata = item.setdefault("metadata", {})
+            metadata.setdefault("sources", ["client:python"])
+            if "tool_call_id" not in metadata:
+                metadata["tool_call_id"] = uuid.uuid4().hex
+                metadata.setdefault("call_ref", "client/" + metadata["tool_call_id"])
             line = json.dumps(item, separators=(",", ":"), default=str)
         except Exception:
             log.exception("a call of %s could not be written as JSON", call.tool_name)
