@@ -264,11 +264,76 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) erro
 		case after[name] == nil && len(servers) == 1 && bytes.HasPrefix(all[i].value, []byte("{\n    \""+name)):
 			out = spliceMember(out, h.key, nil) // made by install
 		default:
-			object := spliceMember(out[all[i].to-len(all[i].value):all[i].to], name, after[name])
-			out = slices.Concat(out[:all[i].to-len(all[i].value)], object, out[all[i].to:])
+			from, to := all[i].to-len(all[i].value), all[i].to
+			value := after[name]
+			if k := slices.IndexFunc(servers, func(x member) bool { return x.name == name }); k >= 0 && value != nil {
+				value = relaid(out[from+servers[k].to-len(servers[k].value):from+servers[k].to], value)
+			}
+			out = slices.Concat(out[:from], spliceMember(out[from:to], name, value), out[to:])
 		}
 	}
 	return out, nil
+}
+
+// relaid is an entry with the members of another value. What they share keeps its bytes, also
+// the words at the end of a list: a wrapped server is given back as it was written.
+func relaid(text []byte, value json.RawMessage) []byte {
+	was, err := readLoose(text)
+	now, failed := readMembers(value)
+	if err != nil || failed != nil {
+		return value
+	}
+	old := text
+	for _, m := range was {
+		k := slices.IndexFunc(now, func(x member) bool { return x.name == m.name })
+		if k < 0 {
+			text = spliceMember(text, m.name, nil)
+			continue
+		}
+		mine := old[m.to-len(m.value) : m.to]
+		theirs := now[k].value
+		now = slices.Delete(now, k, k+1)
+		if err := cmp.Or(m.value.Compact(), theirs.Compact()); err != nil || !bytes.Equal(m.value, theirs) {
+			text = spliceMember(text, m.name, relaidList(mine, theirs))
+		}
+	}
+	for _, m := range now {
+		if last, err := readLoose(text); err == nil && len(last) > 0 && !bytes.Contains(text, []byte("\n")) {
+			end := last[len(last)-1].to
+			text = slices.Concat(text[:end], fmt.Appendf(nil, ", %q: %s", m.name, m.value), text[end:])
+			continue
+		}
+		text = spliceMember(text, m.name, m.value)
+	}
+	return text
+}
+
+// relaidList is a list that ends with what another one holds, or the other way round, with
+// the bytes of that; nil where nothing is left of a list that was not there. What an empty
+// list was is told by a blank.
+func relaidList(text, value []byte) []byte {
+	var was, now []string
+	if json.Unmarshal(plainJSON(text), &was) != nil || json.Unmarshal(value, &now) != nil {
+		return value
+	}
+	inner := text[1 : len(text)-1]
+	switch more := len(now) - len(was); {
+	case more > 0 && slices.Equal(was, now[more:]):
+		first, _ := marshal(now[:more]) // strings are always JSON
+		between := ","
+		if len(was) == 0 {
+			between = " "
+		}
+		return slices.Concat([]byte(first[:len(first)-1]), []byte(between), inner, []byte("]"))
+	case more < 0 && slices.Equal(now, was[-more:]):
+		first, _ := marshal(was[:-more])
+		if rest, ok := bytes.CutPrefix(text, first[:len(first)-1]); ok && len(rest) > 1 {
+			return slices.Concat([]byte("["), rest[1:])
+		} else if ok {
+			return nil
+		}
+	}
+	return value
 }
 
 // plainJSON puts blanks in the place of comments and of trailing commas.

@@ -188,8 +188,48 @@ func TestFilesOfJSONAreKeptToTheByteOutsideTheEntry(t *testing.T) {
 		if strings.Contains(text, "time") {
 			wrapped, err := mcp.Install("gemini", home, "time", wrapperOf("time"))
 			want := `"time": {"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx"]}`
-			if plain := strings.ReplaceAll(string(wrapped.After), `"time":{`, `"time": {`); err != nil || !strings.Contains(plain, want) {
+			if plain := strings.NewReplacer(" ", "", "\n", "", "\t", ""); err != nil || !strings.Contains(plain.Replace(string(wrapped.After)), plain.Replace(want)) {
 				t.Errorf("%d: %v, %s", i, err, wrapped.After)
+			}
+		}
+	}
+}
+
+// An entry that was wrapped is given back to the byte: its order, blanks and comments, and a
+// list without words.
+func TestAWrappedEntryIsGivenBackToTheByte(t *testing.T) {
+	for client, file := range map[string]struct {
+		name, key string
+		entries   []string
+	}{
+		"cursor": {".cursor/mcp.json", "mcpServers", []string{
+			`{"command": "uvx"}`, `{"command":"uvx","args":[]}`, `{ "args" : [ ] , "command" : "uvx" }`, `{"env": {"A": "b"}, "args": ["mcp-server-time", "--x"], "command": "uvx"}`,
+			"{\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"time\"\n      ],\n      \"env\": { \"N\": \"1.50\" }\n    }",
+			"{\n      \"command\": \"npx\", // mine\n      \"args\": [ /* ] */ \"-y\", \"a, b\", ],\n      \"disabled\": false,\n    }", "{\n\t\t\t\"command\": \"uvx\"\n\t\t}",
+		}},
+		"opencode": {".config/opencode/opencode.json", "mcp", []string{
+			`{"type": "local", "command": ["uvx", "time"], "enabled": true}`, "{\n      \"command\": [\n        \"uvx\"\n      ], // mine\n      \"type\": \"local\"\n    }",
+		}},
+	} {
+		for _, entry := range file.entries {
+			home := t.TempDir()
+			path := filepath.Join(home, filepath.FromSlash(file.name))
+			text := "{\n  \"" + file.key + "\": {\n    \"time\": " + entry + ",\n    \"other\": {\"command\": [\"x\"]}\n  }\n}\n"
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wrapped, err := mcp.Install(client, home, "time", wrapperOf("time"))
+			if err != nil || !strings.Contains(string(wrapped.After), "mcp-wrap") {
+				t.Fatalf("%v: %s", err, wrapped.After)
+			}
+			if _, err := wrapped.Write(); err != nil {
+				t.Fatal(err)
+			}
+			if back, err := mcp.Uninstall(client, home, "time"); err != nil || string(back.After) != text {
+				t.Errorf("%v: of\n%s\nwrapped\n%s\ncame\n%s", err, text, wrapped.After, back.After)
 			}
 		}
 	}
