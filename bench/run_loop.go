@@ -27,6 +27,7 @@ func runLoop(args []string, out, errOut io.Writer) error {
 	var o looptest.Options
 	f.IntVar(&o.Runs, "runs", 60, "runs of agents")
 	f.IntVar(&o.Tools, "tools", 8, "made-up tools")
+	missed := f.Bool("missed", false, "list the calls that broke a rule without a warning")
 	f.BoolVar(&o.Drift, "drift", false, "change a rule of each tool at half time")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -55,6 +56,11 @@ func runLoop(args []string, out, errOut io.Writer) error {
 		}
 		if _, err := fmt.Fprintf(out, "%s: %s\n", m.name, &sum); err != nil {
 			return err
+		}
+		if *missed && sum.WarnedBad > 0 {
+			if _, err := fmt.Fprintf(out, "without a warning, by how many calls the rule had failed before:\n%s", sum.MissedTable()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -3,8 +3,10 @@ package looptest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // Call is one call in the loop as a memory sees it.
@@ -40,6 +42,10 @@ type Result struct {
 	Good, WarnedGood      int
 	Suggested, Right      int
 	BrokeGood             int // suggestions that replaced good calls and failed
+	// Missed counts the calls that would have broken a rule, and those of them that got no
+	// warning, by the rule's family and by how many calls it had already failed: 0 to 5, and
+	// more.
+	Missed map[string]*[7]struct{ Bad, Silent int }
 }
 
 // Add adds another result.
@@ -47,6 +53,36 @@ func (r *Result) Add(o Result) {
 	r.Failed, r.Calls, r.LastFailed, r.LastCalls = r.Failed+o.Failed, r.Calls+o.Calls, r.LastFailed+o.LastFailed, r.LastCalls+o.LastCalls
 	r.Bad, r.WarnedBad, r.Good, r.WarnedGood = r.Bad+o.Bad, r.WarnedBad+o.WarnedBad, r.Good+o.Good, r.WarnedGood+o.WarnedGood
 	r.Suggested, r.Right, r.BrokeGood = r.Suggested+o.Suggested, r.Right+o.Right, r.BrokeGood+o.BrokeGood
+	for family, of := range o.Missed {
+		for k := range of {
+			r.miss(family, k, of[k].Bad, of[k].Silent)
+		}
+	}
+}
+
+func (r *Result) miss(family string, failures, bad, silent int) {
+	if r.Missed == nil {
+		r.Missed = map[string]*[7]struct{ Bad, Silent int }{}
+	}
+	if r.Missed[family] == nil {
+		r.Missed[family] = &[7]struct{ Bad, Silent int }{}
+	}
+	at := &r.Missed[family][min(failures, 6)]
+	at.Bad, at.Silent = at.Bad+bad, at.Silent+silent
+}
+
+// MissedTable lists the calls without a warning among those that would have broken a rule,
+// a line for each family, by how many calls the rule had failed before.
+func (r *Result) MissedTable() string {
+	var b strings.Builder
+	for _, family := range slices.Sorted(maps.Keys(r.Missed)) {
+		fmt.Fprintf(&b, "%-10s", family)
+		for k, n := range r.Missed[family] {
+			fmt.Fprintf(&b, "  %d: %d of %d", k, n.Silent, n.Bad)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Whole returns the share of failed calls, Last that of the last 150.
@@ -200,6 +236,7 @@ func (l *loop) work(t *tool, u *run) {
 		if l.failed = append(l.failed, broke != nil); broke == nil {
 			return
 		}
+		broke.failed++
 		if d := l.r.Float64(); d < 0.6 {
 			bad[broke] = false
 			in = l.build(t, u, bad)
@@ -217,6 +254,13 @@ func (l *loop) heed(t *tool, u *run, bad map[*hidden]bool, in map[string]any) ma
 		l.result.Bad++
 	} else {
 		l.result.Good++
+	}
+	if broke != nil {
+		silent := 0
+		if len(a.Warnings) == 0 {
+			silent = 1
+		}
+		l.result.miss(broke.family, broke.failed, 1, silent)
 	}
 	if len(a.Warnings) > 0 && broke != nil {
 		l.result.WarnedBad++

@@ -21,6 +21,7 @@ type hidden struct {
 	say          string // the message; a code or a status says nothing of the rule
 	informs      bool
 	need         []string // what a line must hold to tell it
+	failed       int      // calls that broke it, since it changed
 }
 
 // wordings are how the families are told, in several languages.
@@ -251,5 +252,6 @@ func (h *hidden) change(r *rand.Rand) bool {
 		h.need[1] = fmt.Sprint(h.bound)
 	}
 	h.word()
+	h.failed = 0
 	return true
 }
