@@ -121,7 +121,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
 	if c.Sourced() {
-		ob.Writer = hashOf("source", c.Source())
+		ob.Writer = SourceOf(c.Source())
 	}
 	if ob.Run == 0 {
 		return ob
@@ -302,6 +302,9 @@ func namesIn(metadata []byte) (n names) {
 
 // AgentOf returns the number of an agent with an agent_id.
 func AgentOf(id string) uint64 { return hashOf("agent", id) }
+
+// SourceOf is the number of an API key, by its id.
+func SourceOf(id string) uint64 { return hashOf("source", id) }
 
 // hashOf is a number that stays the same over restarts.
 func hashOf(kind, s string) uint64 {

@@ -12,8 +12,19 @@ const usually = 0.5
 
 // Rules finds the rules that a tool's calls (oldest first) support, including proposed ones.
 func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
-	var calls []rules.Call
-	var places []int
+	calls, keys := judged(obs)
+	return keyed(rules.Find(tool, calls, proposed...), keys)
+}
+
+// RulesAndHints finds the rules, and what too few calls show to be rules.
+func RulesAndHints(tool string, obs []Observation) (found, hints []Rule) {
+	calls, keys := judged(obs)
+	known := rules.Find(tool, calls)
+	return keyed(known, keys), keyed(rules.Hints(tool, calls, known), keys)
+}
+
+// judged lists the judged calls as they are compared, and their keys.
+func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 	odd := Odd(obs)
 	for i := range obs {
 		ob := &obs[i]
@@ -27,14 +38,17 @@ func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
 		case odd(ob):
 			c.Bad, c.Odd, c.Message = true, true, ob.Answer.Text
 		}
-		calls, places = append(calls, c), append(places, i)
+		calls, keys = append(calls, c), append(keys, ob.Key)
 	}
-	found := rules.Find(tool, calls, proposed...)
+	return calls, keys
+}
+
+func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 	list := make([]Rule, len(found))
 	for i := range found {
 		list[i].Rule = found[i]
 		for _, at := range found[i].Behind {
-			list[i].Keys = append(list[i].Keys, obs[places[at]].Key)
+			list[i].Keys = append(list[i].Keys, keys[at])
 		}
 	}
 	return list

@@ -123,6 +123,7 @@ type Caller struct {
 	Run     string // as memoryd.RunOf returns it for recorded calls
 	Session string // names the run if nothing is known about Run
 	Agent   string // its agent_id
+	Source  string // the id of its API key
 }
 
 // Assess returns the forecast for a call of a tool with an input. An unknown tool is not an
@@ -137,6 +138,9 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 		for i := range newest {
 			p.Newest = append(p.Newest, newest[i].Call)
 		}
+	}
+	if by.Source != "" {
+		p.Source = evidence.SourceOf(by.Source)
 	}
 	if by.Agent != "" {
 		p.Agent = evidence.AgentOf(by.Agent)
@@ -292,7 +296,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	}
 	obs := evidence.Merge(seen, history)
 	o.JSON = evidence.UsuallyJSON(obs)
-	o.Tested = evidence.Rules(ref.Tool, obs)
+	o.Tested, o.Hints = evidence.RulesAndHints(ref.Tool, obs)
 	return append(older, history...), nil
 }
 

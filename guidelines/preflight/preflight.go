@@ -35,7 +35,9 @@ type Planned struct {
 	Since []evidence.Observation
 	// Agent is the number of the agent, as evidence.AgentOf returns it; 0 means unknown.
 	Agent uint64
-	Now   time.Time
+	// Source is the number of who records it, as evidence.SourceOf gives it.
+	Source uint64
+	Now    time.Time
 }
 
 // Assessment is the forecast for a planned call.
@@ -134,6 +136,8 @@ type Options struct {
 	JSON bool
 	// Tested are the rules that the calls support.
 	Tested []Tested
+	// Hints warn only the source whose calls show them.
+	Hints []Tested
 	// Shared reports that several sources recorded calls in the workspace.
 	Shared bool
 	// Pool counts the outcomes of calls of other tools that met the rules.

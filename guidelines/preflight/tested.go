@@ -27,7 +27,7 @@ func (m *Model) plan(v *view) *tested.Planned {
 			c.Before = append(c.Before, r.Tool)
 		}
 	}
-	if slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return t.About() }) {
+	if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
 		for i := range v.in.leaves {
 			if l := &v.in.leaves[i]; l.kind == text && tested.IdentifierLike(l.text) {
 				c.Sources = append(c.Sources, v.sourceOf(l))
@@ -95,6 +95,12 @@ func (m *Model) broken(v *view) []Warning {
 			Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
 			Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
 		})
+	}
+	for i := range m.options.Hints {
+		t := &m.options.Hints[i]
+		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v)) && v.against(t) == 0 {
+			out = append(out, Warning{Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys, Severity: Note})
+		}
 	}
 	return out
 }

@@ -123,6 +123,7 @@ type search struct {
 	own     string
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
+	hints    bool            // one call of one run is enough
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls
 	goods    []*row
@@ -389,7 +390,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	for k := range s.all {
 		c := &s.all[k]
 		r, n, counted := s.support(c, kind)
-		if r.Calls < leastBad || c.silent {
+		if r.Calls == 0 || c.silent || s.hints && c.good > 0 {
 			continue
 		}
 		fresh := s.fresh(c, kind)
@@ -408,7 +409,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && c.what >= top.what) {
 			continue
 		}
-		if r.chance = chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind); r.chance > falseDiscovery {
+		if r.chance = chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind); r.chance > falseDiscovery && (!s.hints || r.chance > hintChance) {
 			continue
 		}
 		top, rule, rank = c, r, q
@@ -438,7 +439,7 @@ func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64)
 			bySource[row.Source]++
 		}
 	}
-	if !q.of(leastBad, s.several) {
+	if !s.hints && !q.of(leastBad, s.several) {
 		return Rule{}, n, 0
 	}
 	if q.named {

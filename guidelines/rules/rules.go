@@ -83,6 +83,8 @@ type Rule struct {
 	Odd int
 	// Behind are the indexes of the calls that went wrong, oldest first.
 	Behind []int
+	// Source is who made the calls behind a hint.
+	Source uint64
 	// edge is the number nearest to the bound that failed, where no message told the bound.
 	edge *float64
 	// doubtful says that calls went on to fail in the same way without breaking the rule:

@@ -39,6 +39,7 @@ type row struct {
 
 	in     map[string]value
 	kind   string // of what went wrong; "" for what is too rare to stand alone
+	said   string // the same where it is rare
 	place  int
 	repeat bool // the same input was sent in this run before
 	// mended are the parameters in which the next call of the run differed, where that
@@ -107,6 +108,7 @@ func rowsOf(calls []Call) []row {
 		}
 		if r.Bad {
 			r.kind = kindOf(r.Message, r.in)
+			r.said = r.kind
 			kinds[r.kind]++
 		}
 		if s := (sent{r.Run, string(r.Input)}); r.Named {
