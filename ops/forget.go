@@ -94,16 +94,13 @@ func (d Deps) dropRecords(ctx context.Context, from store.RecordKey) error {
 
 // keysOf gives the keys of the kept calls of a tool that of picks, newest first.
 func keysOf(ctx context.Context, s store.Calls, ref memoryd.ToolRef, of func(*memoryd.Call) bool) (keys []memoryd.CallKey, err error) {
-	for before := int64(0); ; {
-		page, err := s.ListCalls(ctx, ref, store.CallPage{Before: before, Limit: 256, Brief: true})
-		if err != nil || len(page) == 0 {
+	for c, err := range store.AllCalls(ctx, s, ref, true) {
+		if err != nil {
 			return keys, err
 		}
-		for i := range page {
-			if of(&page[i]) {
-				keys = append(keys, page[i].Key)
-			}
+		if of(&c) {
+			keys = append(keys, c.Key)
 		}
-		before = page[len(page)-1].Seq
 	}
+	return keys, nil
 }

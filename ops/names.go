@@ -26,7 +26,6 @@ const (
 	maxStored   = 1 << 17
 	maxSpaces   = 64
 	maxNames    = 20_000 // of a workspace
-	namesPage   = 500
 	namesStale  = time.Minute
 	callsRead   = 40 // of a tool whose parameters are compared
 	nearestMost = 3
@@ -121,18 +120,13 @@ func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known b
 // look reads the names of a workspace.
 func (n *Names) look(ctx context.Context, s *namespace, workspace string) error {
 	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]ingest.Name{}, map[string]string{}, map[string][]string{}, map[string][]string{}, time.Time{}
-	for after := ""; len(s.tools) < maxNames; {
-		tools, err := n.store.ListTools(ctx, workspace, after, namesPage)
+	for t, err := range store.AllTools(ctx, n.store, workspace) {
 		if err != nil {
 			return err
 		}
-		for i := range tools {
-			s.add(tools[i].Tool)
-		}
-		if len(tools) < namesPage {
+		if s.add(t.Tool); len(s.tools) >= maxNames {
 			break
 		}
-		after = tools[len(tools)-1].Tool
 	}
 	for r, err := range store.AllRecords(ctx, n.store, store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: NameKind}) {
 		if err != nil {

@@ -151,7 +151,7 @@ func (s *backend) takeAnyLease(ctx context.Context) error {
 	first := rand.IntN(leases)
 	for i := range leases {
 		key := leaseKey((first + i) % leases)
-		old, err := s.record(ctx, key)
+		old, err := s.Record(ctx, key)
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return err
 		}

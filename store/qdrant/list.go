@@ -44,22 +44,14 @@ func listed[T any](ctx context.Context, l *listing, limit int, read func(context
 // describeAll describes the tools of some points, in their order, without those
 // that have no call or are gone.
 func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, error) {
-	ids := make([]string, len(ps))
-	for i, p := range ps {
-		ids[i] = p.id
-	}
-	whole, err := s.getMap(ctx, s.tools, ids, qd.NewWithPayload(true))
+	found, err := s.wholes(ctx, s.tools, ps)
 	if err != nil {
 		return nil, err
 	}
-	tools := make([]memoryd.Tool, len(ids))
+	tools := make([]memoryd.Tool, len(found))
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
-	for i, id := range ids {
-		p, ok := whole[id]
-		if !ok {
-			continue
-		}
-		t, err := decodeTool(point{id, p})
+	for i, p := range found {
+		t, err := decodeTool(p)
 		if err != nil {
 			return nil, err
 		}
@@ -72,13 +64,7 @@ func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, 
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	out := tools[:0]
-	for _, t := range tools {
-		if t.Lifetime > 0 {
-			out = append(out, t)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(tools, func(t memoryd.Tool) bool { return t.Lifetime == 0 }), nil
 }
 
 // ListWorkspaces implements store.Tools. Each workspace has a point; whether it still has a

@@ -131,10 +131,6 @@ func decodeRecord(p payload) (store.Record, error) {
 
 // Record implements store.Records.
 func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	return s.record(ctx, key)
-}
-
-func (s *backend) record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	life, err := s.lifeOf(ctx, key.ToolRef)
 	if err != nil {
 		return store.Record{}, err
@@ -197,22 +193,14 @@ func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size sto
 }
 
 func (s *backend) recordsOf(ctx context.Context, ps []point) ([]store.Record, error) {
-	ids := make([]string, len(ps))
-	for i, p := range ps {
-		ids[i] = p.id
-	}
-	whole, err := s.getMap(ctx, s.docs, ids, qd.NewWithPayload(true))
+	found, err := s.wholes(ctx, s.docs, ps)
 	if err != nil {
 		return nil, err
 	}
-	var out []store.Record
-	for _, id := range ids {
-		if p, ok := whole[id]; ok {
-			r, err := decodeRecord(p)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, r)
+	out := make([]store.Record, len(found))
+	for i, p := range found {
+		if out[i], err = decodeRecord(p.payload); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

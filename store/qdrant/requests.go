@@ -88,6 +88,21 @@ func (s *backend) getMap(ctx context.Context, collection string, ids []string, w
 	return out, nil
 }
 
+// wholes reads some points whole, in their order, without those that are gone.
+func (s *backend) wholes(ctx context.Context, collection string, ps []point) (out []point, err error) {
+	ids := make([]string, len(ps))
+	for i, p := range ps {
+		ids[i] = p.id
+	}
+	found, err := s.getMap(ctx, collection, ids, whole())
+	for _, id := range ids {
+		if p, ok := found[id]; ok {
+			out = append(out, point{id, p})
+		}
+	}
+	return out, err
+}
+
 // scroll reads up to limit points that the filter holds for, in an order if one
 // is given and by id otherwise.
 func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
