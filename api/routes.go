@@ -199,8 +199,9 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		v, err := s.compute(c, e, body, workspace, &lease)
-		if err == nil && e.traits&passing != 0 { // what is wrong with a body is told by repeating it
+		var v any
+		waited := s.turn(c, workspace, e.traits&computing != 0, func() { v, err = s.compute(c, e, body, &lease) })
+		if err = cmp.Or(waited, err); err == nil && e.traits&passing != 0 { // what is wrong with a body is told by repeating it
 			defer giveBack(body)
 		}
 		if encoded, ok := v.(encoded); ok {
@@ -244,15 +245,7 @@ func (s *server) takeBody(c echo.Context, lease *ops.Lease) ([]byte, error) {
 }
 
 // compute works on a request. Its answer is encoded within its turn.
-func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace string, lease *ops.Lease) (any, error) {
-	if e.traits&computing != 0 {
-		slot, err := s.Scheduler.Acquire(c.Request().Context(), workspace)
-		if err != nil {
-			return nil, err
-		}
-		defer slot.Release()
-		c.SetRequest(c.Request().WithContext(slot))
-	}
+func (s *server) compute(c echo.Context, e endpoint, body []byte, lease *ops.Lease) (any, error) {
 	if err := lease.Begin(); err != nil {
 		return nil, err
 	}
