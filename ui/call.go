@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"strings"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -57,18 +57,10 @@ func (d *dashboard) call(r *request, ref memoryd.ToolRef, key memoryd.CallKey) e
 		return err
 	}
 	v.Similar = forecast.Assessment
-	v.Similar.SimilarGood, v.Similar.SimilarBad = others(v.Similar.SimilarGood, key), others(v.Similar.SimilarBad, key)
+	itself := func(s ops.SimilarCall) bool { return s.Call == key }
+	v.Similar.SimilarGood = slices.DeleteFunc(slices.Clone(v.Similar.SimilarGood), itself)
+	v.Similar.SimilarBad = slices.DeleteFunc(slices.Clone(v.Similar.SimilarBad), itself)
 	return d.show(r, "call.html", "calls", "Call of "+ref.Tool, v)
-}
-
-// others leaves out the call itself.
-func others(list []ops.SimilarCall, key memoryd.CallKey) (out []ops.SimilarCall) {
-	for _, s := range list {
-		if s.Call != key {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // plain is the text of an input: a string without its quotes.
@@ -82,9 +74,6 @@ func plain(input []byte) string {
 
 // member reads a text of a call's metadata.
 func member(metadata []byte, name string) string {
-	if !strings.Contains(string(metadata), name) {
-		return ""
-	}
 	var m map[string]json.RawMessage
 	var text string
 	if json.Unmarshal(metadata, &m) != nil || json.Unmarshal(m[name], &text) != nil {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
@@ -243,12 +242,7 @@ func spans(s string) (out []span) {
 
 // snippet is the beginning of an input on one line.
 func snippet(input []byte) string {
-	text := string(input)
-	var plain string
-	if json.Unmarshal(input, &plain) == nil {
-		text = plain
-	}
-	return textsafe.Line(text, 110)
+	return textsafe.Line(plain(input), 110)
 }
 
 // node is a value of a JSON text, for folding.
