@@ -4,6 +4,8 @@ import "testing"
 
 func TestBuildsAndPlatforms(t *testing.T) {
 	run(t, map[string]example{
+		"a message with a trace": {"bash", sh("cargo build"), "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable' to download the latest stable release of Rust and set it as your default toolchain.\n\nStack backtrace:\n   0: anyhow::error::<impl core::co" +
+			"nvert::From<E> for anyhow::Error>::from\n   1: rustup::config::no_toolchain_error\n   2: rustup::config::Cfg::local_toolchain::{{closure}}\n   3: rustup::cli::proxy_mode::main::{{closure}}::{{closure}}\n   4: rustup_init::run_rustup_inner::{{closure}}::{{closure}}\n   5: rustup_init::run_rustup::{{closure}}::{{closure}}\n   6: rustup_init::main::{{closure}}\n   7: tokio::runtime::runtime::Runtime::block_on\n   8: rustup_init::main\n   9: std::sys::backtrace::__rust_begin_short_backtrace\n  10: main\n  11: __libc_start_call_main\n             at ./csu/../sysdeps/nptl/libc_start_call_main.h:58:16\n  12: __libc_start_main_impl\n             at ./csu/../csu/libc-start.c:360:3\n  13: <unknown>", 0, ""},
 		"gcc":                       {"bash", sh("gcc a.c"), "a.c: In function 'main':\na.c:3:5: error: expected ';' before 'return'\n    3 |     return", 0, ""},
 		"go build":                  {"bash", sh("go build ./..."), "# example.com/x\n./a.go:3:5: undefined: y", 0, ""},
 		"rustc":                     {"bash", sh("cargo build"), "   Compiling x v0.1.0\nerror[E0425]: cannot find value `y` in this scope\n --> src/main.rs:2:5\n", 0, ""},

@@ -13,7 +13,7 @@ import (
 
 // Bars of the learned score. A short answer of a tool is a message more often than not;
 // what is long, was read, or came from a command that no rule found fault with, is
-// mostly content, so that the score has to be surer of it.
+// mostly content, so that the score has to be surer of it, unless it begins as a message.
 const (
 	messageBar = 0.5
 	contentBar = 0.7
@@ -29,7 +29,9 @@ const (
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
 	bar := contentBar
-	if v.out.short(3, 300) && v.ask.command == "" && !v.prose() {
+	first := v.out.first().low()
+	message := !v.ask.reads && strings.Contains(first, " ") && errortext.Heads(first)
+	if message || v.out.short(3, 300) && v.ask.command == "" && !v.prose() {
 		bar = messageBar
 	}
 	switch {

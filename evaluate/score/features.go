@@ -71,7 +71,7 @@ const (
 	ofState        // what kind of value a member has
 	ofSmall        // a member and a word of its short value
 	ofPurpose      // what the tool is for
-	ofName         // the output is the name of a failure
+	ofName         // the output is the name of a failure, or begins as a message of one
 	ofUse          // what the tool is for, and one of the first words
 )
 
@@ -124,6 +124,11 @@ func (f *Features) Read(c *Call) {
 		f.add(mix(ofName, 1, f.purpose))
 	}
 	head := cut(c.Output, headBytes)
+	first, _, _ := strings.Cut(head, "\n")
+	if errortext.Heads(strings.ToLower(first)) {
+		f.add(mix(ofName, 2, 0))
+		f.add(mix(ofName, 3, f.purpose))
+	}
 	f.text(head, ofHead)
 	if rest := c.Output[len(head):]; rest != "" {
 		f.text(rest[max(0, len(rest)-tailBytes):], ofTail)
