@@ -84,7 +84,7 @@ func TestAProposalWithoutRoomIsTold(t *testing.T) {
 	proposal := "Here is what I would book:\n\n- **Passenger:** Ida Moe\n" + strings.Repeat("- The fare rules of this flight are those that I described above in some detail.\n", 12) + "\nShall I book it for $417 on card_77?"
 	in := join(user("Book something."), bookings("x"), says(proposal), user("Yes, do."))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
-	for _, want := range []string{"assistant: Here is what I would book: Passenger: Ida Moe; The fare", "Shall I book it for $417 on card_77?"} {
+	for _, want := range []string{"assistant: Here is what I would book: - Passenger: Ida Moe - The fare", "Shall I book it for $417 on card_77?"} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("no %q in\n%s", want, res.Summary)
 		}

@@ -7,24 +7,19 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"memoryd/internal/lifecycle"
 )
 
-// memo remembers values for a while. The oldest go when it is full. It is safe
-// for concurrent use.
+// memo remembers the newest values for a while. It is safe for concurrent use.
 type memo[V any] struct {
-	max   int
 	keep  time.Duration
 	clock func() time.Time
-
-	mu    sync.Mutex
-	items map[string]memoItem[V]
-	order []string // of insertion
+	items *lru.Cache[string, memoItem[V]]
 }
 
 type memoItem[V any] struct {
@@ -33,32 +28,19 @@ type memoItem[V any] struct {
 }
 
 func newMemo[V any](limit int, keep time.Duration, clock func() time.Time) *memo[V] {
-	return &memo[V]{max: limit, keep: keep, clock: clock, items: map[string]memoItem[V]{}}
+	items, _ := lru.New[string, memoItem[V]](limit) // fails for no limit only
+	return &memo[V]{keep, clock, items}
 }
 
-func (m *memo[V]) get(key string) (V, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	it, ok := m.items[key]
+func (m *memo[V]) get(key string) (v V, ok bool) {
+	it, ok := m.items.Get(key)
 	if !ok || m.clock().Sub(it.at) >= m.keep {
-		var none V
-		return none, false
+		return v, false
 	}
 	return it.value, true
 }
 
-func (m *memo[V]) put(key string, v V) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.items[key]; !ok {
-		m.order = append(m.order, key)
-	}
-	m.items[key] = memoItem[V]{v, m.clock()}
-	for len(m.order) > m.max {
-		delete(m.items, m.order[0])
-		m.order = m.order[1:]
-	}
-}
+func (m *memo[V]) put(key string, v V) { m.items.Add(key, memoItem[V]{v, m.clock()}) }
 
 // runFirst runs for all who join under the key, and lets them go whatever happens.
 // run gets what a beginning of the request became earlier, nil for nothing.

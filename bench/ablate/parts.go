@@ -69,7 +69,7 @@ func compaction() area {
 					"unwrapped", "structured",
 				},
 				numbers: []string{
-					"freshWorth", "lastShare", "freshShare", "userShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
+					"freshWorth", "lastShare", "freshShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
 					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "manyAlike",
 				},
 			},

@@ -125,29 +125,13 @@ func (s *Set) readAssistant(t *Text) {
 	}
 }
 
-// condensed puts a text of several lines on one of at most limit bytes, without the
-// marks of lists and emphasis. What is too long loses its middle: the beginning says
-// what it is about, the end what is asked.
+// condensed puts a text on one line of at most limit bytes. What is too long loses its
+// middle: the beginning says what it is about, the end what is asked.
 func condensed(text string, limit int) string {
-	var parts []string
-	for l := range strings.SplitSeq(text, "\n") {
-		l = strings.Trim(OneLine(strings.NewReplacer("**", "", "`", "").Replace(l)), "#-*• ")
-		if l == "" {
-			continue
-		}
-		if n := len(parts) - 1; n >= 0 && !strings.ContainsAny(parts[n][len(parts[n])-1:], ".:?!;") {
-			parts[n] += ";"
-		}
-		parts = append(parts, l)
-	}
-	flat := strings.Join(parts, " ")
+	flat := OneLine(strings.NewReplacer("**", "", "`", "").Replace(text))
 	if len(flat) <= limit {
 		return flat
 	}
-	head := Shorten(flat, limit*3/5)
 	tail := strings.ToValidUTF8(flat[len(flat)-limit*2/5:], "")
-	if i := strings.IndexByte(tail, ' '); i >= 0 && i < 20 {
-		tail = tail[i+1:]
-	}
-	return head + " " + tail
+	return Shorten(flat, limit*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
 }

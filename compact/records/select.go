@@ -67,7 +67,6 @@ func (s *Set) Select(room int) Selection {
 	} else {
 		c.left = 3*words - room
 	}
-	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
@@ -84,10 +83,6 @@ const (
 	meantShare = 0.6
 	freshShare = 0.5 // an output that nobody has answered yet
 )
-
-// userShare is the part of the room that the newest words of people take before records
-// do. The rest has to be worth its space.
-const userShare = 0.10
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25

@@ -114,7 +114,7 @@ func identifies(s string) bool {
 	if len(s) < 3 || len(s) > 200 || strings.IndexByte(s, ' ') >= 0 {
 		return false
 	}
-	digits, letters, marks, caps := 0, 0, 0, strings.ToUpper(s) == s
+	digits, letters, marks := 0, 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
@@ -134,9 +134,6 @@ func identifies(s string) bool {
 		return true
 	case digits > 0:
 		return letters+marks > 0
-	}
-	if caps && letters >= 5 && letters == len(s) && s[0] < utf8.RuneSelf {
-		return true
 	}
 	slash := strings.Count(s, "/")
 	return letters > 0 && (slash > 1 || slash == 1 && s[0] == '/' || strings.IndexByte(s, '@') > 0)
