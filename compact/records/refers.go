@@ -29,6 +29,16 @@ func (c *choice) lastLead() *item {
 	return nil
 }
 
+// task is what a person wrote first; nil where that stays.
+func (c *choice) task() *item {
+	for _, it := range c.s.items {
+		if it.kind == userItem {
+			return it
+		}
+	}
+	return nil
+}
+
 // subject is what a line is about: its record, or itself.
 func (it *item) subject() any {
 	if it.row != nil {

@@ -25,7 +25,7 @@ const (
 // lines of one kind become one, and what is still too long loses its middle.
 func (s *Set) readUser(t *Text) {
 	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(t.Body), "�"), "\n")
-	limit := max(wordsLimit, s.o.Room) // a quarter of the room, of about four bytes a token
+	limit := max(wordsLimit, s.o.Room*2/3) // a sixth of the room, of about four bytes a token
 	if len(t.Body) > limit {
 		lines = s.cutLines(folded(lines), limit, t.ID)
 	}

@@ -52,7 +52,8 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(int(pickedShare*float64(room)), room, func(it *item) bool { return it.picked })
 	c.reserve(int(planShare*float64(room)), room, func(it *item) bool { return it.plan })
-	last := c.lastLead()
+	last, task := c.lastLead(), c.task()
+	c.reserve(int(taskShare*float64(room)), room, func(it *item) bool { return it == task && !c.scarce })
 	c.meant = c.spokenOf()
 	least := 0
 	if s.brief {
@@ -77,6 +78,7 @@ func (s *Set) Select(room int) Selection {
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
+	taskShare  = 0.4 // what a person wrote first: what it is all about; not where room is scarce
 	lastShare  = 0.1
 	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
 	callShare  = 0.12 // the newest lines of the ledger
@@ -134,7 +136,7 @@ type choice struct {
 // Rooms in tokens from which the keys of nested objects are named, and from which
 // each record stands below the tool that gave it.
 const (
-	keyRoom  = 600
+	keyRoom  = 500
 	headRoom = 160
 )
 
