@@ -79,7 +79,7 @@ func (s *Set) Select(room int) Selection {
 // assistant said last, and the calls that what stays speaks of.
 const (
 	taskShare  = 0.4 // what a person wrote first: what it is all about; not where room is scarce
-	lastShare  = 0.1
+	lastShare  = 0.15
 	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
 	callShare  = 0.12 // the newest lines of the ledger
 	meantShare = 0.6
@@ -180,7 +180,7 @@ func (c *choice) worth(it *item) float64 {
 	sum, about := 0.0, c.meant[it.subject()]
 	asked := about && it.row != nil && it.row.keyed && slices.ContainsFunc(it.row.of.values, func(k int32) bool { return c.s.values.all[k].focus })
 	for i, k := range it.values {
-		if (asked || c.taken[it.less]) && c.stands[k] {
+		if (asked && !it.short && !it.names || c.taken[it.less]) && c.stands[k] {
 			sum += c.weights[k] * .25
 		}
 		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
