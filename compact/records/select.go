@@ -143,7 +143,7 @@ const (
 // What lines are worth more, or less, than records with the same values: those of people,
 // of calls and of the assistant, and what the tail speaks of. A plan takes up to planShare of the room.
 const (
-	userWorth    = 3
+	userWorth    = 2
 	callWorth    = 2.5
 	focusWorth   = 3
 	planShare    = 0.15
