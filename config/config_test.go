@@ -66,6 +66,8 @@ llm:
 
 func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
+		"a list for a section":    {"store: [1]\n", "f.yaml: line 1: store: must be a mapping of settings, got a list"},
+		"a tab":                   {"store:\n\tbackend: mem\n", "f.yaml: line 2: no value can begin with this character; indent with spaces, not tabs"},
 		"unknown section":         {"http: {}\nhttps: {}\n", "f.yaml: line 2: https: unknown key"},
 		"unknown key":             {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key; did you mean listen?"},
 		"key of another case":     {"HTTP: {}\n", "line 1: HTTP: unknown key; did you mean http?"},
@@ -96,6 +98,13 @@ func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestASectionOfAnotherTypeIsReportedOnce(t *testing.T) {
+	_, err := config.Parse([]byte("store: [1]\n"), "f.yaml", nil)
+	if err == nil || strings.Count(err.Error(), "\n") != 0 || strings.Contains(err.Error(), "config.Store") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -100,7 +100,8 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 		problems = append(problems, p)
 	}
 	for _, p := range validate(&c) {
-		if !faulty[p.Key] {
+		section, _, _ := strings.Cut(p.Key, ".")
+		if !faulty[p.Key] && !faulty[section] {
 			faulty[p.Key] = true // one sentence is enough
 			p.locate(user)
 			problems = append(problems, p)
@@ -182,6 +183,7 @@ func yamlProblem(text string) (p Problem) {
 		_, _ = fmt.Sscan(m[1], &p.Line)
 		p.Msg = text[len(m[0]):]
 	}
+	p.Msg = strings.Replace(p.Msg, "found character that cannot start any token", "no value can begin with this character; indent with spaces, not tabs", 1)
 	m := yamlType.FindStringSubmatch(p.Msg)
 	if m == nil {
 		return p
@@ -191,7 +193,7 @@ func yamlProblem(text string) (p Problem) {
 	if value == "" {
 		value = map[string]string{"seq": "a list", "map": "a mapping"}[kind]
 	}
-	must := "of another type (" + into + ")"
+	must := "a mapping of settings"
 	switch {
 	case into == "time.Duration" && kind == "int":
 		must = fmt.Sprintf("a duration with its unit, such as %ss", value)

@@ -224,6 +224,28 @@ func TestADeletionThatIsNotConfirmedDeletesNothingAndFails(t *testing.T) {
 	}
 }
 
+// The first figure contradicted the guideline: callers reported 100 % while half had failed.
+func TestTheJudgedFiguresComeBeforeWhatCallersReported(t *testing.T) {
+	s := start(t, t.TempDir(), nil)
+	for _, output := range []string{"12 results", "Error: no such file"} {
+		if code, _, said := memoryd(t, "", "add", "search", "--output", output, "--url", s.URL); code != 0 {
+			t.Fatal(said)
+		}
+	}
+	if code, _, said := memoryd(t, "", "summarize", "search", "--url", s.URL); code != 0 {
+		t.Fatal(said)
+	}
+	for command, order := range map[string][2]string{
+		"tools": {"SCORE", "REPORTED"}, "show search": {"\nscore      0.500", "\nreported   100.0 %"}, "retrieve search": {"**Judged Rate**: 50.00%", "**Success Rate**: 100.00%"},
+	} {
+		_, out, _ := memoryd(t, "", append(strings.Fields(command), "--url", s.URL)...)
+		first, second := strings.Index(out, order[0]), strings.Index(out, order[1])
+		if first < 0 || second < first {
+			t.Errorf("memoryd %s: %q at %d, %q at %d of\n%s", command, order[0], first, order[1], second, out)
+		}
+	}
+}
+
 // A file that is not there made an empty store.
 func TestAMissingFileMakesNoStore(t *testing.T) {
 	for _, args := range [][]string{{"restore", "nosuch.gz"}, {"import", "--format", "reme", "nosuch.jsonl"}} {
