@@ -33,7 +33,9 @@ func (r *Redactor) Text(s string) string {
 }
 
 func (r *Redactor) plain(s string) string {
-	s = replace(s, scan, r.secret)
+	if HasSecret(s) { // which allocates nothing; hardly any text holds one
+		s = replace(s, scan, r.secret)
+	}
 	if r.Personal {
 		s = r.personal(s)
 	}
