@@ -65,8 +65,12 @@ func TestMeasureLoop(t *testing.T) {
 			of    string
 			value float64
 		}{
-			{"whole", r.Whole()}, {"last", r.Last()}, {"right", float64(r.Right)}, {"broke good", float64(r.BrokeGood)},
-			{"warned bad", float64(r.WarnedBad) / float64(max(1, r.Bad))}, {"warned good", float64(r.WarnedGood) / float64(max(1, r.Good))},
+			{"whole", r.Whole()},
+			{"last", r.Last()},
+			{"right", float64(r.Right)},
+			{"broke good", float64(r.BrokeGood)},
+			{"warned bad", float64(r.WarnedBad) / float64(max(1, r.Bad))},
+			{"warned good", float64(r.WarnedGood) / float64(max(1, r.Good))},
 		} {
 			t.Logf("figure %s%s: %.4f", name, f.of, f.value)
 		}

@@ -69,7 +69,7 @@ func (d Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, error
 		out.Size = len(out.Memories)
 	case "delete":
 		if out.Size, err = d.Mover.Delete(ctx, r.Workspace); err == nil {
-			d.Ledger.Forget(r.Workspace)
+			d.Ledger.Forget(ctx, r.Workspace)
 		}
 	case "delete_ids":
 		if len(r.MemoryIDs) == 0 {

@@ -124,8 +124,10 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 			t.Errorf("idle has %d lines with its helper", p.lines)
 		}
 	}
-	for name, want := range map[string]string{"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed",
-		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing"} {
+	for name, want := range map[string]string{
+		"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed",
+		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing",
+	} {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)
 		}

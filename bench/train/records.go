@@ -304,11 +304,11 @@ func (m *maker) markdown() string {
 }
 
 func (m *maker) sentence() string {
-	s := m.title()
+	words := []string{m.title()}
 	for range 2 + m.random.IntN(7) {
-		s += " " + []func() string{m.word, m.word, m.word, m.name, m.number}[m.random.IntN(5)]()
+		words = append(words, []func() string{m.word, m.word, m.word, m.name, m.number}[m.random.IntN(5)]())
 	}
-	return s + []string{"", ".", "."}[m.random.IntN(3)]
+	return strings.Join(words, " ") + []string{"", ".", "."}[m.random.IntN(3)]
 }
 
 func (m *maker) phrase() string { return m.word() + " " + m.word() + " " + m.name() }

@@ -31,7 +31,7 @@ func (k *Keys) Login(token string) (session string, p *Principal, err error) {
 		return "", nil, err
 	}
 	text := p.Source + "." + strconv.FormatInt(k.now().Add(SessionTime).Unix(), 10)
-	return text + "." + k.sessions.sign(text+k.all()[p.Source].stored.Hash), p, nil
+	return text + "." + k.sessions.sign(text+k.all()[p.Source].Hash), p, nil
 }
 
 // Session returns the caller of a session.
@@ -42,7 +42,7 @@ func (k *Keys) Session(session string) (*Principal, error) {
 	now := k.now()
 	ends, err := strconv.ParseInt(until, 10, 64)
 	if !ok || e == nil || err != nil || now.Unix() >= ends || !e.Live(now) ||
-		!hmac.Equal([]byte(session[at+1:]), []byte(k.sessions.sign(session[:at]+e.stored.Hash))) {
+		!hmac.Equal([]byte(session[at+1:]), []byte(k.sessions.sign(session[:at]+e.Hash))) {
 		return nil, memoryd.Errorf(memoryd.Unauthenticated, "the session has ended: log in again")
 	}
 	return e.use(now)

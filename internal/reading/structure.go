@@ -62,16 +62,14 @@ func (w *walk) value(at int32, path, name string, depth int) {
 		}
 		for c := n.Child; c != 0 && most > 0; c = w.d.Nodes[c].Next {
 			most--
-			name, inner := name, path
-			if key := w.d.Nodes[c].Key; n.Kind == loosejson.Object {
-				if name = key; w.isData(key) {
-					key = "*"
+			name, step, by := name, "[]", ""
+			if n.Kind == loosejson.Object {
+				name, step, by = w.d.Nodes[c].Key, w.d.Nodes[c].Key, "."
+				if w.isData(name) {
+					step = "*"
 				}
-				inner = w.join(path, ".", key)
-			} else {
-				inner = w.join(path, "", "[]")
 			}
-			w.value(c, inner, name, depth+1)
+			w.value(c, w.join(path, by, step), name, depth+1)
 		}
 	default:
 		w.leaf(n, at, path, name, depth)

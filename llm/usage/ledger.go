@@ -101,13 +101,13 @@ func (l *Ledger) enter(id hourID, r Row) {
 
 // Forget drops the counts of a deleted workspace, including those of a write in progress. The
 // totals of the server remain.
-func (l *Ledger) Forget(workspace string) {
+func (l *Ledger) Forget(ctx context.Context, workspace string) {
 	if workspace == "" {
 		return
 	}
 	l.flushing.Lock() // a flush under way ends first
 	defer l.flushing.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetTimeout) // the workspace has gone, whoever waits
 	defer cancel()
 	for _, id := range l.drop(workspace) {
 		if err := l.records.DeleteRecord(ctx, l.key(id)); err != nil {

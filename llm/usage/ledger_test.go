@@ -195,8 +195,8 @@ func TestADeletedWorkspaceStaysAway(t *testing.T) {
 		if _, err := s.DeleteWorkspace(t.Context(), "w"); err != nil {
 			t.Fatal(err)
 		}
-		b.Forget("w")
-		b.Forget("")
+		b.Forget(t.Context(), "w")
+		b.Forget(t.Context(), "")
 		time.Sleep(time.Minute)
 		wantRows(t, today(t, b, "w"))
 		wantRows(t, today(t, b, ""), usage.Row{Op: "evaluate", By: "rules", Verdicts: 2})
