@@ -111,7 +111,7 @@ func (l *Ledger) Forget(ctx context.Context, workspace string) {
 	defer cancel()
 	for _, id := range l.drop(workspace) {
 		if err := l.records.DeleteRecord(ctx, l.key(id)); err != nil {
-			l.log.Warn("cannot delete the ledger of a workspace; it stays until it expires", "workspace", workspace, "err", err)
+			l.log.WarnContext(ctx, "cannot delete the ledger of a workspace; it stays until it expires", "workspace", workspace, "err", err)
 			return
 		}
 	}
