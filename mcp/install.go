@@ -21,6 +21,7 @@ type host struct {
 	kind string // set as `type` of an entry, where the host wants one
 	list bool   // the command and its arguments are one list
 	more string // members that an entry needs besides, with a comma after each
+	text bool   // what an entry was is kept as it was written
 }
 
 // hosts are the clients that the configuration of is known, by name.
@@ -202,11 +203,11 @@ func started(raw json.RawMessage, h host) (e Entry, err error) {
 // entry, such as its environment, stays.
 func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error) {
 	var rest map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &rest); err != nil {
+	if err := json.Unmarshal(plainJSON(raw), &rest); err != nil {
 		return nil, err
 	}
 	var address string
-	was, err := started(raw, h)
+	was, err := started(plainJSON(raw), h)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 		return nil, errors.New("it is wrapped already")
 	}
 	kind := text(rest["type"])
-	for _, name := range []string{"url", "serverUrl", "httpUrl"} {
+	for _, name := range addressing[1:] {
 		if address == "" {
 			address = text(rest[name])
 		}
@@ -226,6 +227,9 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 		if _, has := rest["headers"]; has {
 			return nil, errors.New("it has headers of its own; wrap it by hand with --remote and MEMORYD_REMOTE_TOKEN")
 		}
+		if h.text {
+			entry.Args = append(entry.Args, "--was", addressed(raw))
+		}
 		entry.Args = append(entry.Args, "--remote", address)
 		if kind != "" {
 			kind = cmp.Or(h.kind, "stdio")
@@ -233,7 +237,7 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 	default:
 		return nil, errors.New("it has neither a command nor a url")
 	}
-	for _, name := range []string{"command", "args", "type", "url", "serverUrl", "httpUrl"} {
+	for _, name := range append([]string{"command", "args"}, addressing...) {
 		delete(rest, name)
 	}
 	return entryJSON(entry, h, kind, rest), nil
@@ -242,8 +246,8 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 // unwrapEntry takes the wrapper away again.
 func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	var rest map[string]json.RawMessage
-	was, err := started(raw, h)
-	if raw == nil || err != nil || json.Unmarshal(raw, &rest) != nil || !slices.Contains(was.Args, "mcp-wrap") {
+	was, err := started(plainJSON(raw), h)
+	if raw == nil || err != nil || json.Unmarshal(plainJSON(raw), &rest) != nil || !slices.Contains(was.Args, "mcp-wrap") {
 		return nil, errors.New("it is not wrapped")
 	}
 	kind := text(rest["type"])
@@ -252,6 +256,15 @@ func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	}
 	if i := slices.Index(was.Args, "--"); i >= 0 && i+1 < len(was.Args) {
 		return entryJSON(Entry{was.Args[i+1], was.Args[i+2:]}, h, kind, rest), nil
+	}
+	if text, kept := replaced(was.Args); kept && len(rest) == 0 {
+		return json.RawMessage(text), nil
+	} else if all, err := readLoose([]byte(text)); kept && err == nil {
+		for _, name := range sorted(rest) {
+			all = all.set(name, rest[name])
+		}
+		value, err := all.text()
+		return json.RawMessage(value), err
 	}
 	i := slices.Index(was.Args, "--remote")
 	if i < 0 || i+1 == len(was.Args) {
@@ -271,4 +284,27 @@ func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	}
 	value, err := all.text()
 	return json.RawMessage(value), err
+}
+
+// addressing are the members that say where a server listens: the first one how.
+var addressing = []string{"type", "url", "serverUrl", "httpUrl"}
+
+// addressed is the text of an entry that the wrapper keeps for Uninstall: all of it, or, where it
+// holds more than the address, the members that do not stay.
+func addressed(raw json.RawMessage) string {
+	all, err := readLoose(raw)
+	of := slices.DeleteFunc(slices.Clone(all), func(m member) bool { return !slices.Contains(addressing, m.name) })
+	if text, failed := of.text(); len(of) < len(all) && err == nil && failed == nil {
+		return string(text)
+	}
+	return string(raw)
+}
+
+// replaced is what addressed gave, of the words that start a wrapper.
+func replaced(args []string) (string, bool) {
+	i := slices.Index(args, "--was")
+	if i < 0 || i+1 >= len(args) || !json.Valid(plainJSON([]byte(args[i+1]))) {
+		return "", false
+	}
+	return args[i+1], true
 }

@@ -26,7 +26,7 @@ func TestInstallKeepsEverythingElseAndUninstallTakesItBack(t *testing.T) {
 		"vscode": {
 			"", `{"servers": {"time": {"type": "http", "url": "http://127.0.0.1:1/mcp"}}}`,
 			`"memoryd":{"type":"stdio","command":"/bin/memoryd","args":["mcp"]}`,
-			`"time":{"type":"stdio","command":"/bin/memoryd","args":["mcp-wrap","--name","time","--remote","http://127.0.0.1:1/mcp"]}`,
+			`"time":{"type":"stdio","command":"/bin/memoryd","args":["mcp-wrap","--name","time","--was","{\"type\":\"http\",\"url\":\"http://127.0.0.1:1/mcp\"}","--remote","http://127.0.0.1:1/mcp"]}`,
 		},
 		"codex": {
 			".codex/config.toml",

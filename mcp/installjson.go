@@ -100,9 +100,11 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) erro
 	}
 	before := map[string]json.RawMessage{}
 	for _, s := range servers {
-		before[s.name] = json.RawMessage(s.value)
+		at := all[i].to - len(all[i].value) + s.to
+		before[s.name] = json.RawMessage(out[at-len(s.value) : at])
 	}
 	after := maps.Clone(before)
+	h.text = true
 	if err := f(after, h); err != nil {
 		return nil, err
 	}
@@ -116,7 +118,9 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) erro
 		default:
 			from, to := all[i].to-len(all[i].value), all[i].to
 			value := after[name]
-			if k := slices.IndexFunc(servers, func(x member) bool { return x.name == name }); k >= 0 && value != nil {
+			was, _ := started(plainJSON(before[name]), h)
+			kept, _ := replaced(was.Args)
+			if k := slices.IndexFunc(servers, func(x member) bool { return x.name == name }); k >= 0 && value != nil && string(value) != kept {
 				value = relaid(out[from+servers[k].to-len(servers[k].value):from+servers[k].to], value)
 			}
 			out = slices.Concat(out[:from], spliceMember(out[from:to], name, value), out[to:])

@@ -206,9 +206,11 @@ func TestAWrappedEntryIsGivenBackToTheByte(t *testing.T) {
 			`{"command": "uvx"}`, `{"command":"uvx","args":[]}`, `{ "args" : [ ] , "command" : "uvx" }`, `{"env": {"A": "b"}, "args": ["mcp-server-time", "--x"], "command": "uvx"}`,
 			"{\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"time\"\n      ],\n      \"env\": { \"N\": \"1.50\" }\n    }",
 			"{\n      \"command\": \"npx\", // mine\n      \"args\": [ /* ] */ \"-y\", \"a, b\", ],\n      \"disabled\": false,\n    }", "{\n\t\t\t\"command\": \"uvx\"\n\t\t}",
+			`{ "url" : "http://127.0.0.1:9/sse", }`, "{\n      \"type\": \"sse\", // old\n      \"url\": \"http://127.0.0.1:9/sse\"\n    }",
 		}},
+		"gemini": {".gemini/settings.json", "mcpServers", []string{`{"httpUrl": "http://127.0.0.1:9/mcp"}`, "{\n      \"httpUrl\":\"http://127.0.0.1:9/mcp\"\n    }"}},
 		"opencode": {".config/opencode/opencode.json", "mcp", []string{
-			`{"type": "local", "command": ["uvx", "time"], "enabled": true}`, "{\n      \"command\": [\n        \"uvx\"\n      ], // mine\n      \"type\": \"local\"\n    }",
+			`{"type": "local", "command": ["uvx", "time"], "enabled": true}`, `{ "type": "remote","url": "http://127.0.0.1:9/mcp" }`, "{\n      \"command\": [\n        \"uvx\"\n      ], // mine\n      \"type\": \"local\"\n    }",
 		}},
 	} {
 		for _, entry := range file.entries {
@@ -232,5 +234,28 @@ func TestAWrappedEntryIsGivenBackToTheByte(t *testing.T) {
 				t.Errorf("%v: of\n%s\nwrapped\n%s\ncame\n%s", err, text, wrapped.After, back.After)
 			}
 		}
+	}
+}
+
+// A wrapped server with an address keeps what says how it listens, whatever else its entry holds.
+func TestAWrappedAddressStaysOfItsKind(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".gemini", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"time": {"timeout": 5000, "httpUrl": "http://127.0.0.1:9/mcp"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := mcp.Install("gemini", home, "time", wrapperOf("time"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := wrapped.Write(); err != nil {
+		t.Fatal(err)
+	}
+	back, err := mcp.Uninstall("gemini", home, "time")
+	if err != nil || !strings.Contains(string(back.After), `"httpUrl"`) || !strings.Contains(string(back.After), `"timeout": 5000`) || strings.Contains(string(back.After), `"url"`) {
+		t.Errorf("%v: %s", err, back.After)
 	}
 }

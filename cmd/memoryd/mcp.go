@@ -131,6 +131,7 @@ type mcpWrapCmd struct {
 	StopRepeats bool     `help:"Answer exact repeats of failed calls without making them."`
 	Journal     string   `env:"MEMORYD_JOURNAL" help:"Folder for calls that cannot be delivered yet (default: memoryd in the user's cache folder; - for none)."`
 	Remote      string   `placeholder:"URL" help:"Wrap a server at this address (streamable HTTP) instead of a command. MEMORYD_REMOTE_TOKEN is sent as its bearer token."`
+	Was         string   `hidden:"" help:"The client's entry that the wrapper replaced, for uninstall."`
 	Listen      string   `placeholder:"ADDR" help:"With --remote: serve HTTP on this address of this machine instead of stdio."`
 	Command     []string `arg:"" optional:"" passthrough:"" help:"The server: its program and arguments, after --."`
 }

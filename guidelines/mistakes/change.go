@@ -261,4 +261,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("in %s write %s, not %s", of, code(c.Good), code(c.Bad))
 }
 
-func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
+// code is untrusted text on one line, between backticks.
+func code(s string) string {
+	return "`" + strings.ReplaceAll(textsafe.Line(s, 120), "`", "'") + "`"
+}
