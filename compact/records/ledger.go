@@ -61,8 +61,9 @@ func (s *Set) readCall(texts []Text, i int) {
 		cells = (&walker{s: s, t: t, call: true}).cells(&n)
 		plan = listed(&n)
 	} else if body := OneLine(t.Body); body != "" && body != "{}" {
-		text := s.redact("", Shorten(body, argsLimit))
-		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
+		text, rest := cut(body, argsLimit)
+		text = s.redact("", text)
+		cells = []cell{{text: text, rest: rest, values: s.values.words(text, t.Place, true)}}
 	}
 	if plan {
 		limit = listLimit
@@ -93,7 +94,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	if t.Kept || !brief && t.Output != "" {
 		return
 	}
-	it.text = callMark + label(t.Tool) + "(" + Shorten(joined(cells), limit) + ")"
+	it.text = s.apart(callMark+label(t.Tool)+"(", cells, limit, key) + ")"
 	s.times[it.text]++
 	if times := s.times[key]; times > 1 {
 		it.text += fmt.Sprintf(" (%d times)", times)
@@ -232,7 +233,7 @@ func (v *view) repeats() bool {
 
 // tell writes the line of an act that gave a record.
 func (w *walker) tell(r *row, out []cell) {
-	text := callMark + label(w.t.Tool) + "(" + Shorten(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
+	text := w.s.apart(callMark+label(w.t.Tool)+"(", w.args, argsLimit, keyOf(w.t)+"\x00"+r.of.text) + ")" + gave + r.of.label + " " + r.of.text
 	if len(out) > 0 {
 		text += ": " + Shorten(joined(out), listLimit/2)
 	}

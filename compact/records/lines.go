@@ -253,13 +253,19 @@ func isOneLine(s string) bool {
 
 // Shorten cuts to about n bytes, between characters, with an ellipsis.
 func Shorten(s string, n int) string {
+	text, _ := cut(s, n)
+	return text
+}
+
+// cut is Shorten, and what it leaves out.
+func cut(s string, n int) (text, rest string) {
 	if len(s) <= n {
-		return s
+		return s, ""
 	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return strings.TrimSpace(s[:n]) + "…"
+	return strings.TrimSpace(s[:n]) + "…", s[n:]
 }
 
 // argCells are the arguments that an output answers.

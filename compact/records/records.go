@@ -64,7 +64,8 @@ type Set struct {
 	o      Options
 	values values
 	items  []*item
-	heads  map[string]*item // by their text
+	heads  map[string]*item   // by their text
+	cut    map[string]cutArgs // by the line that shows them
 	newest map[identity]*row
 	fresh  map[int]bool    // places of texts that nobody answered
 	last   map[string]int  // the newest text with a call, by its key
@@ -129,7 +130,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}, acts: map[string]bool{}}
+	s := &Set{o: o, heads: map[string]*item{}, cut: map[string]cutArgs{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}, acts: map[string]bool{}}
 	s.values.init()
 	for i := range texts {
 		t := &texts[i]
@@ -212,7 +213,7 @@ func (s *Set) readEarlier(t *Text) {
 			if head = s.heads[l]; head == nil {
 				it.kind, it.head, it.values = headItem, nil, s.values.words(l, t.Place, true)
 				head = s.add(it)
-				s.heads[l] = head
+				s.heads[l], s.cut[l] = head, cutArgs{}
 			}
 			continue
 		case strings.HasPrefix(l, userMark):

@@ -11,6 +11,7 @@ type cell struct {
 	values      []int32
 	ident       bool   // it looks like an identifier
 	whole       string // the value as it came, for scalars
+	rest        string // what was cut off its text
 	// bare is the text without the keys of nested objects, for a row that follows
 	// another of the same shape; shape tells which have it.
 	bare, shape string
@@ -68,7 +69,11 @@ type walker struct {
 
 // long reports a text that is read line by line instead of as a value.
 func (w *walker) long(n *node) bool {
-	return n.scalar() && len(n.text) > 2*valueLimit && short(OneLine(n.text[:min(len(n.text), addressMax+1)])) != n.text
+	if !n.scalar() || len(n.text) <= 2*valueLimit {
+		return false
+	}
+	text, _ := short(OneLine(n.text[:min(len(n.text), addressMax+1)]))
+	return text != n.text
 }
 
 // walk makes rows of a value: an object is a row, a list of objects one for each.
@@ -386,7 +391,7 @@ func (w *walker) head(name string, row, lead []cell) *item {
 func (s *Set) headOf(name string, cells []cell, place int) *item {
 	text := "# " + label(name)
 	if len(cells) > 0 {
-		text = Shorten(text+": "+joined(cells), headLimit)
+		text = s.apart(text+": ", cells, headLimit-len(text)-2, "")
 	}
 	if it := s.heads[text]; it != nil {
 		return it
