@@ -1,8 +1,10 @@
 package guidelines
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -98,6 +100,76 @@ func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 			return
 		}
 	}
+}
+
+// SourceShare is the part of one source in a tool: its kept calls, the Failed ones of them, and how many
+// of the guideline's lines rest on rules or messages that its calls show.
+type SourceShare struct {
+	Source string `json:"source"`
+	Calls  int    `json:"calls"`
+	Failed int    `json:"failed"`
+	Lines  int    `json:"lines"`
+	// Alone are those of Lines that no kept call of another source shows.
+	Alone []SoleLine `json:"alone"`
+}
+
+// SoleLine is a line that rests on one source.
+type SoleLine struct {
+	Line string `json:"line"`
+	Text string `json:"text"`
+}
+
+// Shares lists the sources of the kept calls, the one with the most lines of its own first. A line that a
+// person set, and one about all calls, rest on no source.
+func (d *Document) Shares(calls []memoryd.Call) []SourceShare {
+	shares, wrote := map[string]*SourceShare{}, map[string]string{}
+	for i := range calls {
+		c := &calls[i]
+		source := c.Source()
+		s := shares[source]
+		if s == nil {
+			s = &SourceShare{Source: source, Alone: []SoleLine{}}
+			shares[source] = s
+		}
+		wrote[c.Key.String()] = source
+		s.Calls++
+		if c.Evaluation.State == memoryd.Judged && c.Evaluation.Score <= memoryd.ScoreFailure {
+			s.Failed++
+		}
+	}
+	for i := range d.Items {
+		by := d.shownBy(&d.Items[i], wrote)
+		for source := range by {
+			shares[source].Lines++
+			if len(by) == 1 {
+				shares[source].Alone = append(shares[source].Alone, SoleLine{d.Items[i].ID, d.Items[i].Text})
+			}
+		}
+	}
+	list := make([]SourceShare, 0, len(shares))
+	for _, s := range shares {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b SourceShare) int {
+		return cmp.Or(len(b.Alone)-len(a.Alone), b.Lines-a.Lines, strings.Compare(a.Source, b.Source))
+	})
+	return list
+}
+
+// shownBy gives the sources of the calls behind a line; wrote names the source of each kept call.
+func (d *Document) shownBy(it *Item, wrote map[string]string) map[string]bool {
+	by := map[string]bool{}
+	for _, g := range d.Grounds {
+		if it.Removed || it.ByPerson() || g.Kind != "rule" && g.Kind != "message" || !slices.Contains(it.Evidence, g.ID) {
+			continue
+		}
+		for _, key := range g.Calls {
+			if source, kept := wrote[key]; kept {
+				by[source] = true
+			}
+		}
+	}
+	return by
 }
 
 // breaks gives, by ground, the calls that broke its rule.

@@ -127,13 +127,17 @@ type LineOutcome = guidelines.LineOutcome
 // GuidelineSections returns the names of a guideline's sections.
 func GuidelineSections() []string { return guidelines.Sections() }
 
-// LineOutcomes are the published lines, in order.
+// SourceShare is the part of one source in a tool.
+type SourceShare = guidelines.SourceShare
+
+// LineOutcomes are the published lines, in order, and who recorded the calls that are kept.
 type LineOutcomes struct {
-	Lines []guidelines.LineOutcome `json:"lines"`
+	Lines   []guidelines.LineOutcome `json:"lines"`
+	Sources []SourceShare            `json:"sources"`
 }
 
 func (d Deps) listLineOutcomes(ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {
-	out.Lines, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
+	out.Lines, out.Sources, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
 	return out, err
 }
 

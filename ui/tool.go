@@ -23,6 +23,7 @@ type toolView struct {
 	Versions   ops.RevisionList
 	Outcome    *ops.RevisionOutcome
 	Periods    periods
+	Sources    []ops.SourceShare // who recorded its calls
 	Parameters []parameter
 	// Names are the sections that a line can be added to.
 	Names []string
@@ -109,7 +110,7 @@ func (d *dashboard) tool(r *request, ref memoryd.ToolRef) error {
 		v.Outcome = &v.Versions.Revisions[0]
 		v.Revision = &v.Outcome.Revision
 		v.Sections, v.Parameters = sectionsOf(v.Revision)
-		if err := d.outcomes(r, ref, v.Sections); err != nil {
+		if v.Sources, err = d.outcomes(r, ref, v.Sections); err != nil {
 			return err
 		}
 		if len(v.Sections) == 0 {
@@ -122,11 +123,11 @@ func (d *dashboard) tool(r *request, ref memoryd.ToolRef) error {
 	return d.show(r, "tool.html", "tools", ref.Tool, v)
 }
 
-// outcomes adds to each line how it did since it was published.
-func (d *dashboard) outcomes(r *request, ref memoryd.ToolRef, sections []section) error {
+// outcomes adds to each line how it did since it was published, and gives the shares of sources.
+func (d *dashboard) outcomes(r *request, ref memoryd.ToolRef, sections []section) ([]ops.SourceShare, error) {
 	found, err := d.Flows.ListLineOutcomes.Run(r.Context(), ops.ListLineOutcomes{ToolRef: ref})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	did := map[string]*ops.LineOutcome{}
 	for i := range found.Lines {
@@ -137,7 +138,7 @@ func (d *dashboard) outcomes(r *request, ref memoryd.ToolRef, sections []section
 			s.Lines[i].Did = did[s.Lines[i].ID]
 		}
 	}
-	return nil
+	return found.Sources, nil
 }
 
 // lookUp finds a tool in the store and, where it was read, in the survey.

@@ -14,6 +14,7 @@ import (
 	"memoryd/internal/stats"
 	"memoryd/internal/suggest"
 	"memoryd/internal/textsafe"
+	"memoryd/ops"
 )
 
 type workspacesCmd struct {
@@ -273,6 +274,35 @@ func mean(v float64, i *stats.Interval, n int) string {
 		return fmt.Sprintf("%.3f", v)
 	}
 	return fmt.Sprintf("%.3f (95 %%: %.3f to %.3f)", v, i[0], i[1])
+}
+
+type sourcesCmd struct {
+	remote
+	jsonOutput
+	Tool string `arg:"" help:"The tool's name."`
+}
+
+// Run prints one line per source of a tool, and below them the lines that rest on one source.
+func (c sourcesCmd) Run(ctx context.Context, std streams) error {
+	c.Workspace = c.here()
+	var found ops.LineOutcomes
+	if err := c.get(ctx, toolPath(c.Workspace, c.Tool)+"/guidelines/lines", &found); err != nil {
+		if isUnknown(err) {
+			return c.noTool(ctx, c.Tool)
+		}
+		return err
+	}
+	err := printTable(std, c.JSON, "SOURCE, CALLS, FAILED, LINES, ALONE", found.Sources, func(s ops.SourceShare) []any {
+		return []any{textsafe.Line(s.Source, 60), s.Calls, s.Failed, s.Lines, len(s.Alone)}
+	})
+	for _, s := range found.Sources {
+		for _, line := range s.Alone {
+			if !c.JSON {
+				fmt.Fprintf(std.out, "\nOnly %s: %s\n", textsafe.Line(s.Source, 60), textsafe.Line(line.Text, 300))
+			}
+		}
+	}
+	return err
 }
 
 type forgetCmd struct {

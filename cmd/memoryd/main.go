@@ -54,6 +54,8 @@ type cli struct {
 	Digest     digestCmd     `cmd:"" group:"tools" help:"Print what happened in the last week, as Markdown."`
 	Delete     deleteCmd     `cmd:"" group:"tools" help:"Permanently delete tools, or a whole workspace."`
 
+	Sources sourcesCmd `cmd:"" group:"tools" help:"Show which API key recorded a tool's calls, and which lines rest on it alone."`
+
 	Forget forgetCmd `cmd:"" group:"tools" help:"Permanently delete what one API key recorded."`
 
 	Compact compactCmd `cmd:"" group:"agents" help:"Make conversations smaller."`

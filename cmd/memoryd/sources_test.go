@@ -17,10 +17,18 @@ import (
 	"memoryd/api/wire"
 	"memoryd/config"
 	"memoryd/internal/access"
+	"memoryd/ops"
 )
 
 // guardedApp is a server with keys and a folder for dumps; ask speaks to it with a key.
 func guardedApp(t *testing.T) (dumps string, ask func(key, method, path, body string) (int, string)) {
+	t.Helper()
+	_, dumps, ask = guardedServer(t)
+	return dumps, ask
+}
+
+// guardedServer is a guardedApp with its address.
+func guardedServer(t *testing.T) (url, dumps string, ask func(key, method, path, body string) (int, string)) {
 	t.Helper()
 	admin := access.NewToken()
 	dumps = t.TempDir()
@@ -40,7 +48,7 @@ func guardedApp(t *testing.T) (dumps string, ask func(key, method, path, body st
 		}
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return dumps, func(key, method, path, body string) (int, string) {
+	return "http://" + a.Addr().String(), dumps, func(key, method, path, body string) (int, string) {
 		t.Helper()
 		if key == "" {
 			key = admin
@@ -124,6 +132,100 @@ func TestASourceIsForgotten(t *testing.T) {
 	}
 	if _, log := ask("", "GET", "/v1/audit", ""); !strings.Contains(log, "forget_source") || !strings.Contains(log, keys["mallory"].Key.ID) {
 		t.Errorf("the audit log does not tell of it: %s", log)
+	}
+}
+
+// TestTheLinesOfOneSourceAreFoundAndTakenBack: the table of a tool names who alone is behind a line, in the
+// API, on the command line and on the dashboard; forgetting that source takes the line and the row back.
+func TestTheLinesOfOneSourceAreFoundAndTakenBack(t *testing.T) {
+	url, _, ask := guardedServer(t)
+	mallory, ann := newKey(t, ask, "mallory"), newKey(t, ask, "ann")
+	record := func(key wire.NewKey, n int, fails bool) {
+		t.Helper()
+		var items []map[string]any
+		for i := range n {
+			mode, output := "slow", "found it"
+			if fails && i%2 == 0 {
+				mode, output = "fast", "Error: mode fast is not supported"
+			}
+			items = append(items, map[string]any{
+				"input": map[string]any{"id": fmt.Sprint(key.Key.ID, i), "mode": mode}, "output": output,
+				"metadata": map[string]any{"trajectory_id": fmt.Sprint(key.Key.ID, i/2)},
+			})
+		}
+		b, _ := json.Marshal(map[string]any{"tool_name": "lookup", "tool_call_results": items})
+		if code, body := ask(key.Token, "POST", "/add_tool_call_result", string(b)); code != 200 {
+			t.Fatalf("%d %s", code, body)
+		}
+	}
+	shares := func() map[string]ops.SourceShare {
+		t.Helper()
+		code, body := ask("", "GET", "/v1/workspaces/default/tools/lookup/guidelines/lines", "")
+		var got ops.LineOutcomes
+		if err := json.Unmarshal([]byte(body), &got); err != nil || code != 200 || strings.Contains(body, "null") {
+			t.Fatalf("%v %d %s", err, code, body)
+		}
+		by := map[string]ops.SourceShare{}
+		for _, s := range got.Sources {
+			by[s.Source] = s
+		}
+		return by
+	}
+	dashboard := func() string {
+		_, page := ask("", "GET", "/ui/tool?w=default&t=lookup", "")
+		return page
+	}
+	summarize := func() {
+		t.Helper()
+		if code, body := ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup","force":true}`); code != 200 {
+			t.Fatalf("%d %s", code, body)
+		}
+	}
+
+	record(mallory, 24, true)
+	if s := shares()[mallory.Key.ID]; s.Calls != 24 || s.Failed != 12 || s.Lines != 0 {
+		t.Errorf("before there is a guideline: %+v", s)
+	}
+	summarize()
+	if strings.Contains(dashboard(), "rest on it alone") {
+		t.Error("the dashboard shows a table for one source")
+	}
+	record(ann, 2, false)
+	by := shares()
+	m, a := by[mallory.Key.ID], by[ann.Key.ID]
+	if len(by) != 2 || m.Calls != 24 || m.Failed != 12 || m.Lines == 0 || len(m.Alone) != m.Lines || !strings.Contains(m.Alone[0].Text, "mode") {
+		t.Fatalf("mallory alone made the rule: %+v", by)
+	}
+	if a.Calls != 2 || a.Failed != 0 || a.Lines != 0 || len(a.Alone) != 0 {
+		t.Errorf("ann made none: %+v", a)
+	}
+	if page := dashboard(); !strings.Contains(page, "rest on it alone") || !strings.Contains(page, "<bdi>"+mallory.Key.ID) {
+		t.Errorf("the dashboard does not name it: %s", page)
+	}
+	code, out, errs := printed(t, "sources", "lookup", "--url", url, "--key", ann.Token)
+	if code != 0 || !strings.Contains(out, "SOURCE") || !strings.Contains(out, "Only "+mallory.Key.ID+": "+m.Alone[0].Text) {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+
+	forget := "/v1/workspaces/default/sources/" + mallory.Key.ID
+	if code, body := ask("", "DELETE", forget, ""); code != 200 {
+		t.Fatalf("%d %s", code, body)
+	}
+	if by = shares(); len(by) != 1 || by[ann.Key.ID].Calls != 2 {
+		t.Errorf("after it was forgotten: %+v", by)
+	}
+	if _, body := ask("", "POST", "/retrieve_tool_memory", askLookup); strings.Contains(body, m.Alone[0].Text) {
+		t.Errorf("the line is still there: %s", body)
+	}
+
+	record(mallory, 24, true)
+	record(ann, 24, true)
+	summarize()
+	by = shares()
+	for _, key := range []wire.NewKey{mallory, ann} {
+		if s := by[key.Key.ID]; s.Lines == 0 || len(s.Alone) != 0 {
+			t.Errorf("a rule of both: %+v", by)
+		}
 	}
 }
 

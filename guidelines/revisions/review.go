@@ -155,11 +155,18 @@ func (m *Manager) PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64
 }
 
 // LineOutcomes compares, for each line of the tool's guideline, the stored calls before it
-// was published with those since.
-func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error) {
+// was published with those since, and lists the sources of these calls.
+func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, []guidelines.SourceShare, error) {
 	versions, err := m.List(ctx, ref)
-	if err != nil || len(versions) == 0 || versions[0].Document == nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	calls, err := m.Store.History(ctx, ref, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(versions) == 0 || versions[0].Document == nil {
+		return nil, (&guidelines.Document{}).Shares(calls), nil
 	}
 	published := map[string]guidelines.Published{}
 	current := versions[0].Document
@@ -171,16 +178,12 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 			published[it.ID] = guidelines.Published{Version: v.Number, Through: v.ThroughSeq}
 		}
 	}
-	calls, err := m.Store.History(ctx, ref, 0)
-	if err != nil {
-		return nil, err
-	}
 	return current.Outcomes(published, calls, func(c *memoryd.Call) int64 {
 		if effect.SideOf(c.Metadata) == effect.Untold {
 			return -1
 		}
 		return shownVersion(c.Metadata)
-	}), nil
+	}), current.Shares(calls), nil
 }
 
 // Counts counts the judged calls of agents that saw a version, and those of them that scored
