@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -130,7 +131,9 @@ func post(t *testing.T, url, body string) {
 // SIGHUP takes over what can be without a new start and names what cannot.
 func TestSIGHUPTakesOverTheLogsLevelAndNamesWhatWaits(t *testing.T) {
 	config := configFile(t, "log: {level: info}\n")
-	cmd := exec.Command(string(binary), "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", config)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a line that does not come ends the server, and so the reading of its log
+	defer cancel()
+	cmd := exec.CommandContext(ctx, string(binary), "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", config)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -170,14 +173,14 @@ func TestSIGHUPTakesOverTheLogsLevelAndNamesWhatWaits(t *testing.T) {
 	const body = `{"tool_name":"t","tool_call_results":[{"output":"o"}]}`
 	post(t, url, body)
 	again("log: {level: debug}\nhttp: {max_items: 7}\nquotas: {tools: 9}\n")
-	if before := until("are read again"); strings.Contains(before, "add_tool_call_result") {
+	if before := until("reloaded certificate, keys and log level"); strings.Contains(before, "add_tool_call_result") {
 		t.Errorf("requests are told of before:\n%s", before)
 	}
 	until("sections=\"[http quotas]\"")
 	post(t, url, body)
 	until("add_tool_call_result")
 	again("log: {level: nonsense}\n")
-	until("the configuration cannot be read; the old one stays")
+	until("cannot read the configuration; the old one stays in use")
 	post(t, url, body)
 	until("add_tool_call_result")
 }
