@@ -102,14 +102,14 @@ func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 	}
 }
 
-// SourceShare is the part of one source in a tool: its kept calls, the Failed ones of them, and how many
-// of the guideline's lines rest on rules or messages that its calls show.
+// SourceShare is the part of one source in a tool: its calls that memoryd learns from, the Failed ones of
+// them, and how many of the guideline's lines rest on rules or messages that its calls show.
 type SourceShare struct {
 	Source string `json:"source"`
 	Calls  int    `json:"calls"`
 	Failed int    `json:"failed"`
 	Lines  int    `json:"lines"`
-	// Alone are those of Lines that no kept call of another source shows.
+	// Alone are those of Lines that no call of another source shows.
 	Alone []SoleLine `json:"alone"`
 }
 
@@ -119,19 +119,22 @@ type SoleLine struct {
 	Text string `json:"text"`
 }
 
-// Shares lists the sources of the kept calls, the one with the most lines of its own first. A line that a
-// person set, and one about all calls, rest on no source.
+// Shares lists the sources of calls, the one with the most lines of its own first. A line that a person set,
+// and one about all calls, rest on no source.
 func (d *Document) Shares(calls []memoryd.Call) []SourceShare {
 	shares, wrote := map[string]*SourceShare{}, map[string]string{}
 	for i := range calls {
 		c := &calls[i]
+		if wrote[c.Key.String()] != "" {
+			continue // it is known from the history
+		}
 		source := c.Source()
+		wrote[c.Key.String()] = source
 		s := shares[source]
 		if s == nil {
 			s = &SourceShare{Source: source, Alone: []SoleLine{}}
 			shares[source] = s
 		}
-		wrote[c.Key.String()] = source
 		s.Calls++
 		if c.Evaluation.State == memoryd.Judged && c.Evaluation.Score <= memoryd.ScoreFailure {
 			s.Failed++
@@ -156,7 +159,7 @@ func (d *Document) Shares(calls []memoryd.Call) []SourceShare {
 	return list
 }
 
-// shownBy gives the sources of the calls behind a line; wrote names the source of each kept call.
+// shownBy gives the sources of the calls behind a line; wrote names the source of each call.
 func (d *Document) shownBy(it *Item, wrote map[string]string) map[string]bool {
 	by := map[string]bool{}
 	for _, g := range d.Grounds {
@@ -164,7 +167,7 @@ func (d *Document) shownBy(it *Item, wrote map[string]string) map[string]bool {
 			continue
 		}
 		for _, key := range g.Calls {
-			if source, kept := wrote[key]; kept {
+			if source, known := wrote[key]; known {
 				by[source] = true
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // Forget is the action that removes the calls of a source from a workspace.
 const Forget = "forget_source"
 
-// forget removes the kept calls of a workspace that a source wrote, with all that was
+// forget removes the calls of a workspace that a source wrote, those also that a history let go, with all that was
 // learned of the tools that it touched: versions of guidelines, what was observed beyond
 // the history, decisions on statements. Their guidelines are written anew from what is
 // left. It reports how many calls there were; after an error, asking again goes on.
@@ -42,12 +42,17 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 		return 0, err
 	}
 	keys, err := keysOf(ctx, d.Store, ref, func(c *memoryd.Call) bool { return c.Source() == source })
-	if err != nil || len(keys) == 0 {
-		return 0, err
-	}
-	n, err := d.Store.DeleteCalls(ctx, ref, keys)
 	if err != nil {
 		return 0, err
+	}
+	n, err := d.observed(ctx, ref, source)
+	if n = max(n, len(keys)); err != nil || n == 0 {
+		return 0, err
+	}
+	if len(keys) > 0 {
+		if _, err := d.Store.DeleteCalls(ctx, ref, keys); err != nil {
+			return 0, err
+		}
 	}
 	if d.Forget != nil {
 		if err := d.Forget(ctx, ref); err != nil {
@@ -78,6 +83,23 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 		_, err = d.Revisions.Refresh(ctx, ref, revisions.Always)
 	}
 	return n, err
+}
+
+// observed counts the calls of a source that a tool's guideline is learned from.
+func (d Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string) (n int, err error) {
+	if d.Revisions.Sourced == nil {
+		return 0, nil
+	}
+	list, err := d.Revisions.Sourced(ctx, ref, source) // it is off the workspace's list already
+	if err != nil {
+		return 0, err
+	}
+	for i := range list {
+		if list[i].Source() == source {
+			n++
+		}
+	}
+	return n, nil
 }
 
 func (d Deps) dropRecords(ctx context.Context, from store.RecordKey) error {

@@ -130,7 +130,7 @@ func GuidelineSections() []string { return guidelines.Sections() }
 // SourceShare is the part of one source in a tool.
 type SourceShare = guidelines.SourceShare
 
-// LineOutcomes are the published lines, in order, and who recorded the calls that are kept.
+// LineOutcomes are the published lines, in order, and who recorded the calls behind them.
 type LineOutcomes struct {
 	Lines   []guidelines.LineOutcome `json:"lines"`
 	Sources []SourceShare            `json:"sources"`

@@ -135,52 +135,92 @@ func TestASourceIsForgotten(t *testing.T) {
 	}
 }
 
+// recordModes records calls of tool lookup, of which every second one has a mode that fails if fails is set.
+func recordModes(t *testing.T, ask func(key, method, path, body string) (int, string), key wire.NewKey, n int, fails bool) {
+	t.Helper()
+	var items []map[string]any
+	for i := range n {
+		mode, output := "slow", "found it"
+		if fails && i%2 == 0 {
+			mode, output = "fast", "Error: mode fast is not supported"
+		}
+		id := fmt.Sprint(access.NewToken()[:12], i)
+		items = append(items, map[string]any{"input": map[string]any{"id": id, "mode": mode}, "output": output, "metadata": map[string]any{"trajectory_id": id}})
+	}
+	b, _ := json.Marshal(map[string]any{"tool_name": "lookup", "tool_call_results": items})
+	if code, body := ask(key.Token, "POST", "/add_tool_call_result", string(b)); code != 200 {
+		t.Fatalf("%d %s", code, body)
+	}
+}
+
+// sharesOf gives the shares of the sources of tool lookup.
+func sharesOf(t *testing.T, ask func(key, method, path, body string) (int, string)) map[string]ops.SourceShare {
+	t.Helper()
+	code, body := ask("", "GET", "/v1/workspaces/default/tools/lookup/guidelines/lines", "")
+	var got ops.LineOutcomes
+	if err := json.Unmarshal([]byte(body), &got); err != nil || code != 200 || strings.Contains(body, "null") {
+		t.Fatalf("%v %d %s", err, code, body)
+	}
+	by := map[string]ops.SourceShare{}
+	for _, s := range got.Sources {
+		by[s.Source] = s
+	}
+	return by
+}
+
+// TestASourceThatTheHistoryLetGoIsForgotten: what a rule rests on outlives the history, and so do the row of
+// its source and the way to take it back.
+func TestASourceThatTheHistoryLetGoIsForgotten(t *testing.T) {
+	_, ask := guardedApp(t)
+	keys := map[string]wire.NewKey{}
+	for _, name := range []string{"mallory", "trent", "ann", "bob", "carol"} {
+		keys[name] = newKey(t, ask, name)
+	}
+	recordModes(t, ask, keys["mallory"], 24, true)
+	recordModes(t, ask, keys["trent"], 24, true)
+	for range 10 {
+		for _, name := range []string{"ann", "bob", "carol"} {
+			recordModes(t, ask, keys[name], 12, false)
+		}
+	}
+	const line = "Do not give `mode`"
+	told := func() string {
+		ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup","force":true}`)
+		_, body := ask("", "POST", "/retrieve_tool_memory", `{"tool_names":"lookup"}`)
+		return body
+	}
+	if body := told(); !strings.Contains(body, line) || strings.Contains(body, "mode fast is not supported\",") {
+		t.Fatalf("there is no rule, or the history has its calls: %.3000s", body)
+	}
+	mallory := keys["mallory"].Key.ID
+	if s := sharesOf(t, ask)[mallory]; s.Calls != 24 || s.Failed != 12 || s.Lines == 0 || len(s.Alone) != 0 {
+		t.Errorf("its share is %+v", s)
+	}
+	for _, want := range []string{`{"calls":24}`, `{"calls":0}`} {
+		if code, body := ask("", "DELETE", "/v1/workspaces/default/sources/"+mallory, ""); code != 200 || strings.TrimSpace(body) != want {
+			t.Errorf("%d %s, want %s", code, body, want)
+		}
+	}
+	if by := sharesOf(t, ask); by[mallory].Calls != 0 || by[keys["ann"].Key.ID].Calls == 0 {
+		t.Errorf("after it: %+v", by)
+	}
+	if body := told(); strings.Contains(body, line) {
+		t.Errorf("after it: %.2000s", body)
+	}
+}
+
 // TestTheLinesOfOneSourceAreFoundAndTakenBack: the table of a tool names who alone is behind a line, in the
 // API, on the command line and on the dashboard; forgetting that source takes the line and the row back.
 func TestTheLinesOfOneSourceAreFoundAndTakenBack(t *testing.T) {
 	url, _, ask := guardedServer(t)
 	mallory, ann := newKey(t, ask, "mallory"), newKey(t, ask, "ann")
-	record := func(key wire.NewKey, n int, fails bool) {
-		t.Helper()
-		var items []map[string]any
-		for i := range n {
-			mode, output := "slow", "found it"
-			if fails && i%2 == 0 {
-				mode, output = "fast", "Error: mode fast is not supported"
-			}
-			items = append(items, map[string]any{
-				"input": map[string]any{"id": fmt.Sprint(key.Key.ID, i), "mode": mode}, "output": output,
-				"metadata": map[string]any{"trajectory_id": fmt.Sprint(key.Key.ID, i/2)},
-			})
-		}
-		b, _ := json.Marshal(map[string]any{"tool_name": "lookup", "tool_call_results": items})
-		if code, body := ask(key.Token, "POST", "/add_tool_call_result", string(b)); code != 200 {
-			t.Fatalf("%d %s", code, body)
-		}
-	}
-	shares := func() map[string]ops.SourceShare {
-		t.Helper()
-		code, body := ask("", "GET", "/v1/workspaces/default/tools/lookup/guidelines/lines", "")
-		var got ops.LineOutcomes
-		if err := json.Unmarshal([]byte(body), &got); err != nil || code != 200 || strings.Contains(body, "null") {
-			t.Fatalf("%v %d %s", err, code, body)
-		}
-		by := map[string]ops.SourceShare{}
-		for _, s := range got.Sources {
-			by[s.Source] = s
-		}
-		return by
-	}
+	record := func(key wire.NewKey, n int, fails bool) { recordModes(t, ask, key, n, fails) }
+	shares := func() map[string]ops.SourceShare { return sharesOf(t, ask) }
 	dashboard := func() string {
 		_, page := ask("", "GET", "/ui/tool?w=default&t=lookup", "")
 		return page
 	}
-	summarize := func() {
-		t.Helper()
-		if code, body := ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup","force":true}`); code != 200 {
-			t.Fatalf("%d %s", code, body)
-		}
-	}
+	summarize := func() { ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup","force":true}`) }
 
 	record(mallory, 24, true)
 	if s := shares()[mallory.Key.ID]; s.Calls != 24 || s.Failed != 12 || s.Lines != 0 {

@@ -105,7 +105,7 @@ func (a *app) deps() (ops.Deps, error) {
 		return ops.Deps{}, err
 	}
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now,
+		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Sourced: a.window.Sourced,
 	}
 	a.intake = ingest.NewIntake(time.Now)
 	priors := revisions.NewPriors(a.store, a.log, time.Now)

@@ -46,6 +46,9 @@ type Manager struct {
 	Recent int
 	Config Config
 	Now    func() time.Time
+	// Sourced lists what was observed of a tool's calls, beyond its history: their keys, verdicts and
+	// sources. also are ids of sources to know beside those of the workspace. nil means there are none.
+	Sourced func(ctx context.Context, ref memoryd.ToolRef, also ...string) ([]memoryd.Call, error)
 }
 
 // Config is when guidelines are updated and how many versions are kept.

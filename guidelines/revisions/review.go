@@ -155,7 +155,8 @@ func (m *Manager) PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64
 }
 
 // LineOutcomes compares, for each line of the tool's guideline, the stored calls before it
-// was published with those since, and lists the sources of these calls.
+// was published with those since, and lists the sources that the guideline is
+// learned from.
 func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, []guidelines.SourceShare, error) {
 	versions, err := m.List(ctx, ref)
 	if err != nil {
@@ -165,8 +166,15 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 	if err != nil {
 		return nil, nil, err
 	}
+	var beyond []memoryd.Call
+	if m.Sourced != nil {
+		if beyond, err = m.Sourced(ctx, ref); err != nil {
+			return nil, nil, err
+		}
+	}
+	all := slices.Concat(calls, beyond)
 	if len(versions) == 0 || versions[0].Document == nil {
-		return nil, (&guidelines.Document{}).Shares(calls), nil
+		return nil, (&guidelines.Document{}).Shares(all), nil
 	}
 	published := map[string]guidelines.Published{}
 	current := versions[0].Document
@@ -183,7 +191,7 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 			return -1
 		}
 		return shownVersion(c.Metadata)
-	}), current.Shares(calls), nil
+	}), current.Shares(all), nil
 }
 
 // Counts counts the judged calls of agents that saw a version, and those of them that scored

@@ -2,10 +2,14 @@ package window
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/store"
 )
 
@@ -105,6 +109,39 @@ func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	}
 	s.asked = w.now()
 	return len(s.written) > 1, nil
+}
+
+// Sourced lists what was observed of a tool's calls: their keys, verdicts and sources. also are ids to know
+// beside those that recorded calls in the workspace.
+func (w *Window) Sourced(ctx context.Context, ref memoryd.ToolRef, also ...string) ([]memoryd.Call, error) {
+	list, err := w.Observations(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	for r, err := range store.AllRecords(ctx, w.store, sourceKey(ref.Workspace, "")) {
+		if err != nil {
+			return nil, fmt.Errorf("the sources of %q: %w", ref.Workspace, err)
+		}
+		also = append(also, r.ID)
+	}
+	w.mu.Lock()
+	if s := w.who[ref.Workspace]; s != nil {
+		also = slices.AppendSeq(also, maps.Keys(s.written))
+	}
+	w.mu.Unlock()
+	wrote := map[uint64]json.RawMessage{0: nil}
+	for _, id := range also {
+		wrote[evidence.SourceOf(id)] = memoryd.WithSource(nil, id)
+	}
+	calls := make([]memoryd.Call, len(list))
+	for i := range list {
+		calls[i] = memoryd.Call{ToolRef: ref, Key: list[i].Key, Evaluation: list[i].Evaluation}
+		known := false
+		if calls[i].Metadata, known = wrote[list[i].Writer]; !known {
+			calls[i].Metadata = memoryd.WithSource(nil, "unknown")
+		}
+	}
+	return calls, nil
 }
 
 // ForgetSource removes a source from a workspace.
