@@ -261,7 +261,7 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 				"workspace %.80q may hold %d %s (quotas.%[3]s); it holds at most %d (%s), and this adds %d", workspace, c.most, c.quota, c.used, when, c.comes)}
 		}
 		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
-			workspace, c.most, c.quota, c.used, c.comes)
+			workspace, c.most, c.quota, c.there, c.comes) // used may count twice what came during a count
 	}
 	u.since.add(more, 1)
 	if nearly {
