@@ -224,6 +224,22 @@ func TestARefusalBetweenTwoCountsSaysWhenTheNextIs(t *testing.T) {
 	})
 }
 
+// A tool that comes during a count is in it and beside it: a refusal does not tell of two.
+func TestARefusalTellsWhatWasCountedAndNothingTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no := false
+		s := quotaOver(slowToCount(mem.New(), time.Minute, &no), ops.Quotas{Tools: 1})
+		if err := keepCall(t.Context(), s, "w", "a", 1, 100); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Minute)
+		err := keepCall(t.Context(), s, "w", "b", 2, 100)
+		if !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), "it holds 1, and this adds 1") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // What could not be written is given back at once, not at the next count.
 func TestAWriteThatFailsFillsNoQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
