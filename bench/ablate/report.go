@@ -13,6 +13,22 @@ type column struct {
 	decimals     int
 }
 
+// loopColumns are the figures of agents that are told, without and with a change of rules.
+var loopColumns = []column{
+	{"loop whole", "loop", 3},
+	{"loop last", "loop, last", 3},
+	{"loop warned bad", "loop, warned bad", 3},
+	{"loop warned good", "loop, warned good", 3},
+	{"loop right", "loop, right", 0},
+	{"loop broke good", "loop, broke good", 0},
+	{"drift whole", "drift", 3},
+	{"drift last", "drift, last", 3},
+	{"drift warned bad", "drift, warned bad", 3},
+	{"drift warned good", "drift, warned good", 3},
+	{"drift right", "drift, right", 0},
+	{"drift broke good", "drift, broke good", 0},
+}
+
 var columns = map[string][]column{
 	"judge": {
 		{"alarms", "alarms", 0},
@@ -25,45 +41,21 @@ var columns = map[string][]column{
 		{"outputs/twentysixth.txt alarms", "alarms, aside", 0},
 		{"outputs/twentysixth.txt missed", "missed, aside", 0},
 	},
-	"guidelines": {
+	"guidelines": slices.Concat([]column{
 		{"named", "named", 3},
 		{"remedy", "remedy", 3},
 		{"cause", "cause", 3},
 		{"mean remedy", "remedy, mean", 3},
 		{"words", "words", 0},
-		{"loop whole", "loop", 3},
-		{"loop last", "loop, last", 3},
-		{"loop warned bad", "loop, warned bad", 3},
-		{"loop warned good", "loop, warned good", 3},
-		{"loop right", "loop, right", 0},
-		{"loop broke good", "loop, broke good", 0},
-		{"drift whole", "drift", 3},
-		{"drift last", "drift, last", 3},
-		{"drift warned bad", "drift, warned bad", 3},
-		{"drift warned good", "drift, warned good", 3},
-		{"drift right", "drift, right", 0},
-		{"drift broke good", "drift, broke good", 0},
-	},
-	"forecast": {
+	}, loopColumns),
+	"forecast": slices.Concat([]column{
 		{"AUC", "AUC", 3},
 		{"cold 5 %", "cold 5 %", 3},
 		{"online 5 %", "online 5 %", 3},
 		{"online 1 %", "online 1 %", 3},
 		{"online warned bad", "warned, bad", 3},
 		{"online warned good", "warned, good", 3},
-		{"loop whole", "loop", 3},
-		{"loop last", "loop, last", 3},
-		{"loop warned bad", "loop, warned bad", 3},
-		{"loop warned good", "loop, warned good", 3},
-		{"loop right", "loop, right", 0},
-		{"loop broke good", "loop, broke good", 0},
-		{"drift whole", "drift", 3},
-		{"drift last", "drift, last", 3},
-		{"drift warned bad", "drift, warned bad", 3},
-		{"drift warned good", "drift, warned good", 3},
-		{"drift right", "drift, right", 0},
-		{"drift broke good", "drift, broke good", 0},
-	},
+	}, loopColumns),
 	"compaction": {
 		{"constraint at 20", "orders", 3},
 		{"note at 20", "notes", 3},
