@@ -53,9 +53,6 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
 	default:
 	}
-	if r.Status != 0 && !r.Good && !r.Record && len(r.Payloads) == 0 && phrases.HasAny(v.ask.names, actors) && !v.ask.reads && errortext.NamesFailure(r.Doc.Nodes[r.Status].Val) {
-		return fails("body-status", r.Said(), "its status is the name of a condition").unsure(), true
-	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
 		return fails("body-flag", r.Doc.Words(r.Reason), "its member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
 	}
@@ -130,9 +127,6 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	}
 	f, bad := r.evidence(v)
 	inner, some := r.inside(v, depth)
-	if !bad && !some && r.Nothing != 0 {
-		return nothingFound("its status is “" + d.Nodes[r.Nothing].Val + "”"), true
-	}
 	switch {
 	case bad && some && inner.bad():
 		return inner, true

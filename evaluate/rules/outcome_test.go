@@ -10,7 +10,7 @@ func TestOutcomesByName(t *testing.T) {
 		"result code, well":          {"authorise", nil, `{"reference":"88","resultCode":"Authorised","order":"o-1"}`, 1, ""},
 		"node status":                {"node_value", nil, `{"value":null,"statusCode":"BadNodeIdUnknown","sourceTimestamp":null}`, 0, "body-status"},
 		"node status, well":          {"node_value", nil, `{"value":3,"statusCode":"Good"}`, 1, ""},
-		"nothing found":              {"directions", nil, `{"routes":[],"status":"ZERO_RESULTS"}`, 0.5, "empty-result"},
+		"nothing found":              {"directions", nil, `{"routes":[],"status":"ZERO_RESULTS"}`, 0.5, "nothing-found"},
 		"job record":                 {"get_job", nil, `{"id":"j1","name":"lint","state":"failed","started_at":"10:00","finished_at":"10:01"}`, 1, ""},
 		"job record with a status":   {"get_job", nil, `{"id":"j1","exit_status":1,"started_at":"10:00","finished_at":"10:01"}`, 1, ""},
 		"deep data":                  {"track", nil, `{"id":"1","output":{"complete":[{"number":"1","results":[{"state":"error in customs"}]}]}}`, 1, ""},

@@ -8,7 +8,6 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
-	"memoryd/internal/errortext"
 )
 
 // labelled is a call of testdata/outputs with what a person says of it: error,
@@ -114,22 +113,4 @@ func judgeSet(t *testing.T, calls []labelled) (precision, recall float64) {
 	precision, recall = float64(hit)/float64(hit+alarm), float64(hit)/float64(hit+miss)
 	t.Logf("%d outputs of %d tools: precision %.3f (%d alarms), recall %.3f (%d missed)", len(calls), len(tools), precision, alarm, recall, miss)
 	return precision, recall
-}
-
-// What the judge is sure is good is never mined as an error, and what it is sure
-// is an error gives its message.
-func TestTheJudgeAndTheMessageAgree(t *testing.T) {
-	j := rules.New()
-	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixteenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt"} {
-		for _, c := range readOutputs(t, name) {
-			v := j.Judge(&c.Call, nil)
-			line, found := errortext.Find(c.Output)
-			switch {
-			case v.Sure && v.Score == memoryd.ScoreSuccess && found:
-				t.Errorf("judged good, yet mined as %q: %s %q", line, c.Tool, c.Output)
-			case v.Sure && v.Score == memoryd.ScoreFailure && !found && errortext.Message(c.Output) == "":
-				t.Errorf("judged as failed by %s, yet there is no message: %s %q", v.Rule, c.Tool, c.Output)
-			}
-		}
-	}
 }

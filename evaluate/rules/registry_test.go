@@ -41,7 +41,7 @@ func TestPromisesThatWereNotKept(t *testing.T) {
 		"what comes first":           {"merge_leads", map[string]any{"drop": "L-2"}, "L-2 has open tickets. Close them first.", 0, ""},
 		"the request and a remark":   {"mqtt.subscribe", map[string]any{"topic": "plant/x"}, `{"topic": "plant/x", "qos": 128, "reasonCode": 135, "reason": "Not authorized"}`, 0, ""},
 		"the request and a result":   {"mqtt.subscribe", map[string]any{"topic": "plant/x"}, `{"topic": "plant/x", "qos": 1, "granted": "yes", "info": "Not retained"}`, 1, ""},
-		"a condition as the status":  {"invoke_command", nil, `{"clusterId": 6, "commandId": 2, "status": "CONSTRAINT_ERROR"}`, 0, "body-status"},
+		"a condition as the status":  {"invoke_command", nil, `{"clusterId": 6, "commandId": 2, "status": "CONSTRAINT_ERROR"}`, 0, "score"},
 		"the state of a job":         {"job_status", nil, `{"jobId": 6, "queue": "a", "status": "RUN_FAILED"}`, 1, ""},
 		"all but two":                {"importer.csv", nil, "Imported 118 of 120 rows. Line 4 and line 77 have no address.", 0.5, ""},
 		"not while":                  {"car.precondition", nil, "Not possible while the battery is below 20 %", 0, ""},

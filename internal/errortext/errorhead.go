@@ -56,20 +56,6 @@ var programNouns = phrases.Words(
 	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
 )
 
-// errorFollowers may stand after the word "error" at the head of a message:
-// "error while reading", but not "error handling in Go".
-var errorFollowers = phrases.Words(
-	"in", "while", "during", "at", "on", "from", "with", "when", "code", "occurred", "for", "message", "response", "no",
-	"number", "type", "trying", "line", "cannot", "couldn", "can", "not", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
-)
-
-// topicNouns follow "error" in the titles of texts about errors, though they end
-// like the verbs that follow it in messages.
-var topicNouns = phrases.Words(
-	"handling", "reporting", "logging", "tracking", "monitoring", "correcting", "detecting", "checking", "propagation",
-	"budgeting", "modeling", "testing",
-)
-
 // Heads reports whether a line in lower case begins like an error message.
 func Heads(low string) bool {
 	s := Strip(low)
@@ -81,9 +67,6 @@ func Heads(low string) bool {
 	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
-	}
-	if (strings.HasPrefix(s, "a ") || strings.HasPrefix(s, "an ")) && phrases.ContainsAny(s[:min(len(s), 60)], happened) {
-		return true
 	}
 	code, rest, _ := strings.Cut(s, " ")
 	numbered := len(rest) > 6 && phrases.IsDigit(rest[6]) && rest[:6] == "error " // UPnP Error 701
@@ -97,16 +80,12 @@ func Heads(low string) bool {
 	return false
 }
 
-// happened, behind "a" or "an" and an adjective, begin a message.
-var happened = []string{" error occurred", " error has occurred", " exception occurred", " exception has occurred"}
-
 // headFits tells the heads that also start ordinary sentences.
 func headFits(head, s string) bool {
 	switch head {
 	case "timeout", "rate limit", "forbidden", "unauthorized", "unauthenticated", "unhandled":
 		rest := s[len(head):]
-		_, said := phrases.HasPrefixAny(rest, headFollowers)
-		return rest == "" || strings.IndexByte(":!.,-(;", rest[0]) >= 0 || said
+		return rest == "" || strings.IndexByte(":!.,-(;", rest[0]) >= 0
 	case "access to ":
 		return phrases.ContainsAny(s, []string{"denied", "blocked", "forbidden", "not allowed", "restricted"})
 	case "exception:", "timed out", "insufficient ":
@@ -146,70 +125,12 @@ func afterError(rest string) bool {
 		return true
 	}
 	w := rest[:phrases.NameLen(rest)]
-	return w != "" && phrases.IsDigit(w[0]) || errorFollowers[w] || strings.HasSuffix(w, "ing") && !topicNouns[w]
-}
-
-// HeadsShortly recognises a first line of a few words such as "Search failed" or
-// "url error".
-func HeadsShortly(low string) bool {
-	s := Strip(low)
-	if end := strings.IndexAny(s, ";,"); end > 0 {
-		s = s[:end] // "Automatic merge failed; fix conflicts"
-	}
-	s = strings.TrimRight(s, " .!*")
-	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || s == "" || phrases.IsDigit(s[0]) {
-		return false
-	}
-	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused", " aborted"} {
-		if strings.HasSuffix(s, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// HeadsQualified recognises "some qualified error: message" and the same with
-// exception or failure: at most four words before the colon.
-func HeadsQualified(s string) bool {
-	head, rest, ok := strings.Cut(s[:min(len(s), 60)], ":")
-	if !ok || rest != "" && rest[0] == ':' || strings.Count(head, " ") > 3 || strings.ContainsAny(head, "=,;/\\") {
-		return false
-	}
-	if Measures(s) {
-		return false
-	}
-	head, _, _ = strings.Cut(head, " (")
-	if head = strings.TrimRight(strings.TrimRight(head, " ]*"), " 0123456789"); head == "" || phrases.IsDigit(head[0]) {
-		return false
-	}
-	for _, end := range []string{
-		" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied", " rejected", " refused",
-		" violation", " mismatch", " problem", " conflict",
-	} {
-		if strings.HasSuffix(head, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// Measures reports whether a line in lower case gives the size of an error: "residual
-// standard error: 2.1".
-func Measures(low string) bool {
-	_, rest, _ := strings.Cut(low[:min(len(low), 80)], "error: ")
-	number, _, _ := strings.Cut(rest, " ")
-	return strings.ContainsRune(number, '.') && strings.Trim(number, "0123456789.") == ""
+	return w != "" && phrases.IsDigit(w[0])
 }
 
 func secondWord(s string) string {
 	_, rest, _ := strings.Cut(s, " ")
 	return rest[:phrases.NameLen(rest)]
-}
-
-// headFollowers may stand after a head that is also an ordinary word.
-var headFollowers = []string{
-	" exceeded", " access", " request", " error", " after", " waiting", " (", " -", " –", " while", " reached",
-	" exception", " rejection", " to ", " user", " client", "ed", " hit", " for ",
 }
 
 // troubleWords mark a line as worth quoting, and a text as not certainly clean.
@@ -234,21 +155,6 @@ var traceHeads = []string{
 	"java.lang.", "execution failed. traceback", "unhandledpromiserejection", "fatal python error", "runtime error: ",
 }
 
-// traceFits tells the heads that are also ordinary words from real ones.
-func traceFits(head, low string) bool {
-	switch head {
-	case "thread '":
-		return strings.Contains(low, "panicked at")
-	case "goroutine ":
-		return strings.Contains(low, "[running]")
-	case "java.lang.":
-		return strings.Contains(low, "exception") || strings.Contains(low, "error")
-	case "uncaught ":
-		return strings.Contains(low, "error") || strings.Contains(low, "exception")
-	}
-	return true
-}
-
 // Thrown reports whether s is "pkg.SomeError: message" or "SomeException".
 func Thrown(s string) bool {
 	s = strings.TrimLeft(s, "`*\"' (<")
@@ -266,12 +172,6 @@ func Thrown(s string) bool {
 		}
 	}
 	return false
-}
-
-// EndsThrown recognises "…: message (SomeError)" (Ruby).
-func EndsThrown(s string) bool {
-	open := strings.LastIndexByte(s, '(')
-	return open > 0 && strings.HasSuffix(s, "Error)") && Thrown(s[open+1:len(s)-1]+":")
 }
 
 // Strip removes decoration from the start of a message: brackets, quotes, bullets, marks,
@@ -303,6 +203,6 @@ func UncaughtHeads() []string { return slices.Clone(traceHeads[:4]) }
 
 // Traces reports whether a line in lower case starts the report of an uncaught exception.
 func Traces(low string) bool {
-	head, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
-	return ok && traceFits(head, low) || strings.HasSuffix(low, " traceback (most recent call last)") // a notebook's
+	_, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
+	return ok || strings.HasSuffix(low, " traceback (most recent call last)") // a notebook's
 }

@@ -30,7 +30,6 @@ type Reply struct {
 	Exit      int32 // is the exit status of a process
 	Stderr    int32
 	Warning   int32
-	Nothing   int32   // is a word that means nothing was found
 	Failed    int32   // lists what failed, with reasons
 	Undone    int32   // says that something was not done: {"routed": false}
 	Reason    int32   // says why: {"drop_reason": "..."}
@@ -69,7 +68,7 @@ func (r *Reply) member(c int32, ro role) {
 	case roleMessage:
 		r.says(c)
 	case rolePayload:
-		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && IsBadStatus(n.Val) {
+		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && FailureName(n.Val) {
 			r.Status = c
 		}
 		r.Payloads = append(r.Payloads, c)
@@ -95,9 +94,6 @@ func (r *Reply) member(c int32, ro role) {
 		key := NormalKey(r.Doc.Nodes[c].Key)
 		if r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
 			r.Err = c // api_error, serverError
-			return
-		} else if r.Err == 0 && strings.HasSuffix(key, "errors") && r.Doc.listsMessages(c) {
-			r.Err = c // userErrors
 			return
 		} else if r.leftUndone(c, key) {
 			r.Warning = c
@@ -139,9 +135,6 @@ func (r *Reply) says(c int32) {
 	if r.Message == 0 && r.Doc.Nodes[c].Kind != loosejson.Null {
 		r.Message = c
 	}
-	if r.Err == 0 && r.Doc.ListsFaults(c) {
-		r.Err = c
-	}
 }
 
 func (r *Reply) other(c int32) {
@@ -181,14 +174,12 @@ func (r *Reply) outcome(c int32, ro role) {
 		r.Good = true
 	case ro == roleStatus && (strings.EqualFold(n.Val, "ok") || strings.EqualFold(n.Val, "success") || strings.EqualFold(n.Val, "succeeded")):
 		r.Good = true
-	case ro == roleStatus && IsBadStatus(n.Val):
+	case ro == roleStatus && FailureName(n.Val):
 		r.Status = c
-	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && IsBadStatus(n.Val):
+	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && FailureName(n.Val):
 		r.Code = c
 	case ro == roleStatus && n.Kind == loosejson.String:
-		if r.Settled = true; NamesNothing(n.Val) {
-			r.Nothing = c
-		}
+		r.Settled = true
 	}
 }
 

@@ -146,22 +146,6 @@ func (d *Doc) Truthy(i int32) bool {
 	return false
 }
 
-// ListsFaults reports whether the value is a list of validation errors, each with its place
-// and message, as web frameworks answer bad input.
-func (d *Doc) ListsFaults(i int32) bool {
-	n := &d.Nodes[i]
-	if n.Kind != loosejson.Array || n.Child == 0 || d.Nodes[n.Child].Kind != loosejson.Object {
-		return false
-	}
-	return (d.Member(n.Child, "msg") != 0 || d.Member(n.Child, "message") != 0) && (d.Member(n.Child, "loc") != 0 || d.Member(n.Child, "path") != 0 || d.Member(n.Child, "field") != 0)
-}
-
-// listsMessages reports whether the value is a list of objects with messages.
-func (d *Doc) listsMessages(i int32) bool {
-	n := &d.Nodes[i]
-	return n.Kind == loosejson.Array && n.Child != 0 && d.Nodes[n.Child].Kind == loosejson.Object && d.Member(n.Child, "message") != 0
-}
-
 // Filled reports whether a value has content.
 func (d *Doc) Filled(i int32) bool {
 	n := &d.Nodes[i]
@@ -221,13 +205,6 @@ func (d *Doc) Words(i int32) string {
 	return first
 }
 
-// badStatus are values of a status member that say the call failed, beside the names
-// of conditions.
-var badStatus = phrases.Words(
-	"timed out", "bad request", "internal server error", "invalid request", "not ok", "erreur", "erro", "fehler", "fehlgeschlagen", "errore", "fout", "échec", "fallido", "falhou", "fallito", "mislukt", "ошибка", "失败", "错误", "エラー", "오류",
-	"over_query_limit",
-)
-
 // Member finds a member of an object by its exact key; 0 if there is none.
 func (d *Doc) Member(i int32, key string) int32 {
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
@@ -237,10 +214,6 @@ func (d *Doc) Member(i int32, key string) int32 {
 	}
 	return 0
 }
-
-// IsBadStatus reports whether the value of a status member says that the call
-// failed.
-func IsBadStatus(s string) bool { return FailureName(s) || phrases.FoldedIn(s, badStatus) }
 
 // IsVoid reports whether the value of an error member means that there is no error.
 func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }
