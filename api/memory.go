@@ -222,7 +222,7 @@ func checkInput(v *jsontext.Value) error {
 func forecastOf(f *ops.Forecast) wire.Forecast {
 	a := &f.Assessment
 	out := wire.Forecast{
-		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, Borrowed: a.Borrowed, ExpectedTimeCost: a.ExpectedTimeCost,
+		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, ExpectedTimeCost: a.ExpectedTimeCost,
 		Suggestion: a.Suggestion, Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{Good: similarOf(a.SimilarGood), Bad: similarOf(a.SimilarBad)},
 	}
 	if a.Risk != nil {

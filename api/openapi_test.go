@@ -163,7 +163,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Survey: view, Intake: ingest.NewIntake(time.Now),
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept,
-		Forecasts: preflight.NewCache(s, nil, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
+		Forecasts: preflight.NewCache(s, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
 		Ledger:    newBook(t, s), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,

@@ -61,7 +61,6 @@ type Forecast struct {
 	RiskCI95    *[2]float64 `json:"risk_ci95"`
 	BaseRate    float64     `json:"base_rate"`
 	JudgedCalls int         `json:"judged_calls"`
-	Borrowed    bool        `json:"borrowed"` // from tools of the same shape
 	Warnings    []Warning   `json:"warnings"`
 	// Suggestion is the input with one change that worked before; null if there is none.
 	Suggestion       json.RawMessage `json:"suggestion"`

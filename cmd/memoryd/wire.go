@@ -108,10 +108,8 @@ func (a *app) deps() (ops.Deps, error) {
 		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Sourced: a.window.Sourced,
 	}
 	a.intake = ingest.NewIntake(time.Now)
-	priors := revisions.NewPriors(a.store, a.log, time.Now)
-	a.onStop(priors.Stop)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
-	forecasts := preflight.NewCache(a.store, priors, forecast, a.log, time.Now)
+	forecasts := preflight.NewCache(a.store, forecast, a.log, time.Now)
 	forecasts.Use(a.window)
 	a.onStop(forecasts.Stop)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)

@@ -43,12 +43,6 @@ type Store interface {
 	PutRecord(ctx context.Context, r store.Record) (int64, error)
 }
 
-// Priors returns what a tool with few calls may expect, judged by similar tools. It never
-// waits; nil means no priors.
-type Priors interface {
-	PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *Prior
-}
-
 // Window has more calls of a tool than its history, each reduced to what is compared; nil has
 // none.
 type Window interface {
@@ -63,7 +57,6 @@ type Window interface {
 // so is a history that has grown. It is safe for concurrent use.
 type Cache struct {
 	store  Store
-	priors Priors
 	window Window
 	cfg    Config
 	log    *slog.Logger
@@ -104,11 +97,10 @@ const (
 // part names this package where panics are counted: it learns from foreign text.
 const part = "learning"
 
-// NewCache returns a Cache over the histories of a store. priors may be nil. Nothing runs
-// before the first request.
-func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
+// NewCache returns a Cache over the histories of a store. Nothing runs before the first request.
+func NewCache(s Store, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
 	c := &Cache{
-		store: s, priors: priors, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part), pools: map[string]*pool{},
+		store: s, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part), pools: map[string]*pool{},
 	}
 	c.tools, _ = simplelru.NewLRU(math.MaxInt, func(_ memoryd.ToolRef, e *entry) { c.held -= e.model.Calls() }) // keep bounds it
 	return c
@@ -188,7 +180,7 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return nil, nil, err
 	}
 	if isNew {
-		return Learn(nil, c.options(ref, nil)), nil, nil
+		return Learn(nil, c.options(ref)), nil, nil
 	}
 	var m *Model
 	err = lifecycle.Do(ctx, c.log, part, func() error {
@@ -239,7 +231,7 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 		return nil, err
 	}
 	known := tool.Kept
-	o := c.options(tool.ToolRef, calls)
+	o := c.options(tool.ToolRef)
 	if o.Shared, err = c.shared(ctx, tool.Workspace); err != nil {
 		return nil, err
 	}
@@ -300,22 +292,9 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	return append(older, history...), nil
 }
 
-func (c *Cache) options(ref memoryd.ToolRef, calls []memoryd.Call) Options {
-	o := Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms, Pool: c.poolFor(ref)}
-	judged := 0
-	for i := range calls {
-		if calls[i].Evaluation.State == memoryd.Judged {
-			judged++
-		}
-	}
-	if c.priors != nil && judged < enoughJudged {
-		o.Prior = c.priors.PriorFor(ref, calls)
-	}
-	return o
+func (c *Cache) options(ref memoryd.ToolRef) Options {
+	return Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms, Pool: c.poolFor(ref)}
 }
-
-// enoughJudged is from how many judged calls on a tool goes by its own.
-const enoughJudged = 20
 
 // find gives the model that there is, and has it learned anew if it is time.
 func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {

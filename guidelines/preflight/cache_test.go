@@ -51,8 +51,8 @@ func forecast(t *testing.T, c *Cache, input string) Assessment {
 	return a
 }
 
-func cacheOver(s Store, priors Priors) *Cache {
-	return NewCache(s, priors, configtest.Section[Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now)
+func cacheOver(s Store) *Cache {
+	return NewCache(s, configtest.Section[Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now)
 }
 
 // TestWhatWasForgottenIsForecastNoMore takes a tool's calls away and writes others: the
@@ -60,7 +60,7 @@ func cacheOver(s Store, priors Priors) *Cache {
 func TestWhatWasForgottenIsForecastNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		f := cacheOver(s, nil)
+		f := cacheOver(s)
 		defer f.Stop()
 		more(t, s, 1, 60)
 		if bad := forecast(t, f, `{"n":1,"lang":"xx"}`); bad.Judged != 60 || *bad.Risk < 0.6 {
@@ -91,7 +91,7 @@ func TestWhatWasForgottenIsForecastNoMore(t *testing.T) {
 func TestAForecastFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		f := cacheOver(s, nil)
+		f := cacheOver(s)
 		defer f.Stop()
 		if got := forecast(t, f, `{"lang":"xx"}`); got.Risk != nil {
 			t.Errorf("a risk out of nothing: %v", *got.Risk)
@@ -128,23 +128,8 @@ func TestAForecastFollowsTheHistory(t *testing.T) {
 	})
 }
 
-// samePrior gives all tools the same.
-type samePrior struct{ prior Prior }
-
-func (p samePrior) PriorFor(memoryd.ToolRef, []memoryd.Call) *Prior { return &p.prior }
-
-func TestAToolWithFewCallsHasAPrior(t *testing.T) {
-	s := mem.New()
-	f := cacheOver(s, samePrior{Prior{Risk: 0.9, Weight: 10}})
-	defer f.Stop()
-	more(t, s, 2, 2)
-	if a := forecast(t, f, `{"n":1}`); a.Risk == nil || *a.Risk < 0.5 || !a.Borrowed {
-		t.Errorf("got %+v", a)
-	}
-}
-
 func TestOnlySoManyModelsAreKept(t *testing.T) {
-	c := cacheOver(mem.New(), nil)
+	c := cacheOver(mem.New())
 	for i := range 3 {
 		c.keep(entry{ref: memoryd.ToolRef{Tool: fmt.Sprint(i)}, model: &Model{calls: make([]learned, heldCalls/2)}}, 0)
 	}
@@ -157,7 +142,7 @@ func TestOnlySoManyModelsAreKept(t *testing.T) {
 // other at once.
 func TestAFailureOnOneReplicaIsKnownOnTheOther(t *testing.T) {
 	s := mem.New()
-	a, b := cacheOver(s, nil), cacheOver(s, nil)
+	a, b := cacheOver(s), cacheOver(s)
 	defer a.Stop()
 	defer b.Stop()
 	more(t, s, 1, 60)
@@ -198,7 +183,7 @@ func TestAFailureOnOneReplicaIsKnownOnTheOther(t *testing.T) {
 // other one learned the tool; nobody names a run.
 func TestAFailureOfNoNamedRunIsKnownAtOnce(t *testing.T) {
 	s := mem.New()
-	a, b := cacheOver(s, nil), cacheOver(s, nil)
+	a, b := cacheOver(s), cacheOver(s)
 	defer a.Stop()
 	defer b.Stop()
 	more(t, s, 1, 60)
@@ -238,7 +223,7 @@ func (s slow) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]me
 func TestAFirstForecastDoesNotWaitForTheWholeHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		c := cacheOver(slow{s}, nil)
+		c := cacheOver(slow{s})
 		defer c.Stop()
 		more(t, s, 1, 400)
 		began := time.Now()
@@ -278,7 +263,7 @@ func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		moreOf(t, s, 1, 500, 200)
-		c := cacheOver(s, nil)
+		c := cacheOver(s)
 		c.Use(wide(calls))
 		defer c.Stop()
 		if first := forecast(t, c, `{"lang":"xx"}`); first.Judged != firstCalls {
@@ -297,7 +282,7 @@ func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {
 func TestRatesOfRulesAreSharedOverToolsAndReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		a, b := cacheOver(s, nil), cacheOver(s, nil)
+		a, b := cacheOver(s), cacheOver(s)
 		defer a.Stop()
 		defer b.Stop()
 		own := Rates{Good: 50}
@@ -325,7 +310,7 @@ func TestRatesOfRulesAreSharedOverToolsAndReplicas(t *testing.T) {
 func TestAPanicWhileLearningLeavesWhatThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &brittle{Store: mem.New()}
-		c := cacheOver(s, nil)
+		c := cacheOver(s)
 		defer c.Stop()
 		more(t, s.Store, 1, 60)
 		forecast(t, c, `{}`)

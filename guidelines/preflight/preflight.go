@@ -42,11 +42,9 @@ type Planned struct {
 
 // Assessment is the forecast for a planned call.
 type Assessment struct {
-	// Risk is the estimated probability that the call scores 0; nil if neither history, run
-	// nor prior shows anything. Borrowed reports that it is based on other tools, because
-	// this one has too few judged calls.
-	Risk     *float64
-	Borrowed bool
+	// Risk is the estimated probability that the call scores 0; nil if neither history nor
+	// run shows anything.
+	Risk *float64
 	// RiskCI95 is a 95 % interval for Risk: Wilson's, with the effective number of similar
 	// calls, and fewer if the history is not homogeneous. It is zero if Risk is nil.
 	RiskCI95 [2]float64
@@ -114,21 +112,10 @@ type Similar struct {
 	Summary string
 }
 
-// Prior is the expectation for a tool with few judged calls, from tools with the same
-// parameters.
-type Prior struct {
-	// Risk is the expected share of calls that score 0; Weight is the number of judged calls
-	// that it counts for.
-	Risk   float64
-	Weight float64
-}
-
 // Options are what a model learns from besides the calls.
 type Options struct {
 	// Tool is the name of the tool.
 	Tool string
-	// Prior may be nil.
-	Prior *Prior
 	// Observed is what was read of calls when they were recorded: where their values were
 	// seen before in their runs, and who recorded them. It may be incomplete.
 	Observed map[memoryd.CallKey]Observed
@@ -342,15 +329,10 @@ func (m *Model) Rates() Rates { return m.rates }
 // Calls returns the number of calls that the model learned from.
 func (m *Model) Calls() int { return len(m.calls) }
 
-// rate is the failure rate with the prior's share in it, and the number of calls
-// that it counts for.
+// rate is the failure rate, and the number of calls that it counts for.
 func (m *Model) rate() (rate, weight float64) {
 	failed, weight := float64(m.failed), float64(m.judged)
-	switch p := m.options.Prior; {
-	case p != nil && p.Weight > 0:
-		weight += p.Weight
-		return (failed + p.Risk*p.Weight) / weight, weight
-	case weight == 0:
+	if weight == 0 {
 		return 0, 0
 	}
 	return (failed + 0.5) / (weight + 1), weight
@@ -392,14 +374,9 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	if weight == 0 && v.met == 0 && v.own.Calls == 0 {
 		return
 	}
-	a.Borrowed = m.options.Prior != nil && float64(m.judged) < m.options.Prior.Weight
 	risk, support := rate, weight
 	if m.learner != nil {
-		own := float64(m.judged) / weight
-		risk = own * logistic(logit(clip(m.learner.of(v.in)))+m.learner.agents[v.Agent])
-		if own < 1 {
-			risk += (1 - own) * m.options.Prior.Risk
-		}
+		risk = logistic(logit(clip(m.learner.of(v.in))) + m.learner.agents[v.Agent])
 		support = min(weight, 4+effective(near)) / m.learner.spread
 	}
 	// What an input's own record says comes after what is said of all inputs, and

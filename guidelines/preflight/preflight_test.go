@@ -155,14 +155,6 @@ func TestAThinHistorySaysLittle(t *testing.T) {
 	if a := preflight.Learn(nil, preflight.Options{}).Assess(preflight.Planned{Input: json.RawMessage(`{"a":1}`)}); a.Risk != nil || a.RiskCI95 != [2]float64{} || a.ExpectedTimeCost != nil {
 		t.Errorf("risk without history: %+v", a)
 	}
-	a := preflight.Learn(nil, preflight.Options{Prior: &preflight.Prior{Risk: 0.3, Weight: 10}}).Assess(preflight.Planned{Input: json.RawMessage(`{"a":1}`)})
-	if a.Risk == nil || *a.Risk != 0.3 || !a.Borrowed || a.Judged != 0 {
-		t.Errorf("with a prior alone: %+v", a)
-	}
-	five := preflight.Learn(searches(5), preflight.Options{Prior: &preflight.Prior{Risk: 0, Weight: 10}}).Assess(preflight.Planned{Input: json.RawMessage(`{"a":1}`)})
-	if *five.Risk > 0.2 || !five.Borrowed {
-		t.Errorf("not shrunk: %+v", five)
-	}
 	pending := searches(20)
 	for i := range pending {
 		pending[i].Evaluation = memoryd.PendingEvaluation()

@@ -2,6 +2,7 @@ package revisions_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
+	"memoryd/store"
 	"memoryd/store/mem"
 )
 
@@ -78,5 +80,20 @@ func TestAPassThatWasTakenOverEnds(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Errorf("tool %d: %d versions, %v", n, len(list), err)
 		}
+	}
+}
+func record(t *testing.T, s *mem.Store, workspace, tool string, calls int) {
+	t.Helper()
+	b := store.Batch{Workspace: workspace, Keep: 100}
+	for i := range calls {
+		c := memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: workspace, Tool: tool}, Input: json.RawMessage(fmt.Sprintf(`{"path":"%d"}`, i)), Output: "o",
+			Success: true, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", JudgeVersion: "v1"},
+		}
+		c.Key = memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output}.Key()
+		b.Calls = append(b.Calls, c)
+	}
+	if _, err := s.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
 	}
 }
