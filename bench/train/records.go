@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
 )
 
 // maker makes results of random words that say nothing of how the call went. There are two
@@ -46,7 +47,7 @@ var outcomes = strings.Fields("err fail inval den refus reject declin expir miss
 func newMaker(all []string, half int) *maker {
 	m := &maker{random: rand.New(rand.NewPCG(7, uint64(half))), forms: texts[half]} //nolint:gosec // of results
 	for i, w := range all {
-		if i%2 == half && len(w) > 2 && !errortext.Troubled(w) && !errortext.FailureName(w) && !beginsAny(w, outcomes) {
+		if i%2 == half && len(w) > 2 && !phrases.ContainsAny(w, errortext.TroubleWords()) && !errortext.FailureName(w) && !beginsAny(w, outcomes) {
 			m.words = append(m.words, w)
 		}
 	}
