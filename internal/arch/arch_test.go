@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"guidelines/mistakes":                {},
 	"guidelines/origin":                  {},
 	"guidelines/rules":                   {"guidelines/origin"},
-	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/effect", "guidelines/preflight", "store"},
+	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/effect", "store"},
 	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
 	"ingest":                             {"memoryd"},
 	"internal/access":                    {"memoryd", "store"},
