@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,15 +42,12 @@ func assemble(c *conversation, p *plan, text string) assembled {
 			a.gone[i] = true
 		}
 	}
-	maps.Copy(a.edits, p.edits)
 	a.out = assembled{output: make([]int, len(c.messages)), changed: map[int]string{}, at: -1, text: text, tokens: c.tools}
-	place := -1
-	if text != "" {
-		if place = a.placeFor(); a.answers(place) {
-			place = len(c.messages)
-		} else if n := c.nextKept(a.gone, place-1); c.request >= 0 && !c.blocks && c.nextKept(a.gone, c.request) == n && a.assistantsTurn(n) {
-			place = c.request // between the request and an answer nobody else speaks
-		}
+	place := a.placeFor()
+	if n := c.nextKept(a.gone, place-1); a.answers(place) {
+		place = len(c.messages)
+	} else if c.request >= 0 && !c.blocks && c.nextKept(a.gone, c.request) == n && a.assistantsTurn(n) {
+		place = c.request // between the request and an answer nobody else speaks
 	}
 	for i := range c.messages {
 		if i == place {
@@ -249,9 +245,6 @@ func (a *assembler) say(role, text string) (chat.Message, int) {
 func (a *assembler) placeFor() int {
 	c, place := a.c, 0
 	for place < len(a.gone) && !a.gone[place] {
-		if _, ok := a.edits[place]; ok {
-			break
-		}
 		place++
 	}
 	for moved := true; moved; {
@@ -290,13 +283,7 @@ func (a *assembled) dispositions(c *conversation) []Fate {
 			}
 			f.Original = originalID(raw)
 		case !slices.Equal(a.messages[a.output[i]], raw):
-			f.Disposition, f.Why, f.Original = Offloaded, "large and old", originalID(raw)
-			switch why, ok := a.changed[i]; {
-			case ok:
-				f.Why = why
-			case i == c.request:
-				f.Why = "current request, larger than the room"
-			}
+			f.Disposition, f.Why, f.Original = Offloaded, a.changed[i], originalID(raw)
 		}
 		fs[i] = f
 	}

@@ -98,7 +98,6 @@ func TestCase17EveryListOfExclusionsCanBeSaid(t *testing.T) {
 		"none":               {`{"excluded_tools":[]}`, ""},
 		"only mine":          {`{"excluded_tools":["mine"]}`, "mine"},
 		"defaults plus mine": {`{"also_excluded_tools":["mine"]}`, "converse mine"},
-		"by size":            {`{"excluded_tools":[],"keep_below_tokens":100000}`, "converse mine other"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

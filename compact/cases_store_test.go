@@ -45,36 +45,6 @@ func TestCase49EveryRemovedByteCanBeHadBack(t *testing.T) {
 	}
 }
 
-func TestCase50ARepeatedPreviewKeepsItsHandleAndLines(t *testing.T) {
-	var lines []string
-	for i := range 400 {
-		lines = append(lines, fmt.Sprintf("line %d says nothing much", i+1))
-	}
-	in := join(user("read the file"), calls("r@read_file"), result("r", strings.Join(lines, "\n")), steps("b", 3, 5), user("next"))
-	notes := map[string]bool{}
-	for range 2 {
-		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 2200})
-		text := textOf(t, res.Messages)
-		_, after, ok := strings.Cut(text, "[memoryd o_")
-		if !ok {
-			t.Fatalf("no preview:\n%s", text)
-		}
-		note, _, _ := strings.Cut(after, "]")
-		notes[note] = true
-		var id string
-		var chars, first, last int
-		if _, err := fmt.Sscanf(strings.ReplaceAll(note, ":", " "), "%s %d characters left out, lines %d-%d", &id, &chars, &first, &last); err != nil {
-			t.Fatalf("%q: %v", note, err)
-		}
-		if !strings.Contains(text, lines[0]) || !strings.Contains(text, lines[len(lines)-1]) || first < 2 || last > 400 {
-			t.Errorf("the preview leaves out lines %d-%d", first, last)
-		}
-	}
-	if len(notes) != 1 {
-		t.Errorf("different handles: %v", notes)
-	}
-}
-
 func TestCase51HandlesStayInTheirWorkspace(t *testing.T) {
 	c := newCompactor(t)
 	res := run(t, c, compact.Request{Messages: longTalk(), Workspace: "mine", Profile: "deerflow"})

@@ -101,8 +101,7 @@ func (co *Compactor) read(ctx context.Context, r Request, e Exclusions) (*conver
 	return c, nil
 }
 
-// classify fills in status. Excluded tools are those of e; small groups count as
-// excluded too.
+// classify fills in status. Excluded tools are those of e.
 func (c *conversation) classify(e Exclusions) {
 	names := e.names()
 	c.request = -1
@@ -112,11 +111,11 @@ func (c *conversation) classify(e Exclusions) {
 		}
 	}
 	for u := range c.units {
-		c.status[u] = c.statusOf(u, names, e.KeepBelowTokens)
+		c.status[u] = c.statusOf(u, names)
 	}
 }
 
-func (c *conversation) statusOf(u int, names map[string]bool, below int) status {
+func (c *conversation) statusOf(u int, names map[string]bool) status {
 	unit := &c.units[u]
 	st := free
 	for _, i := range unit.Index {
@@ -144,9 +143,6 @@ func (c *conversation) statusOf(u int, names map[string]bool, below int) status 
 		if names[t] {
 			return excluded
 		}
-	}
-	if unit.Calls && below > 0 && c.unitTokens(u) < below {
-		return excluded
 	}
 	return free
 }

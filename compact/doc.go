@@ -3,10 +3,8 @@
 //
 // A Compactor takes a list of chat messages and returns a list that a strict provider
 // accepts, that is never larger, and from which the exact input can be restored. It removes
-// content in three ways: large tool outputs become a preview and a handle, a model can
-// describe old groups, and a deterministic extract replaces the model if there is none or it
-// fails. In addition there is a block of facts (identifiers, numbers, paths, names, dates,
-// error lines), copied byte for byte. Nothing that a model writes replaces it.
+// old messages, and a summary takes their place: what people wrote, what calls did and what
+// tools returned, copied byte for byte. A model can pick lines of it; it writes none.
 //
 // Profiles decide when to compact and what can be removed: "default", and the behaviour of
 // three known systems ("deerflow", "forge", "ra_aid") without their defects.
@@ -16,6 +14,6 @@
 //
 // The messages of a request pass through the files in this order. compactor.go receives them
 // (once.go: equal requests share a run). run.go has conversation.go read them. profiles.go
-// and profile_default.go plan. summary.go writes (state.go, speech.go, narrative.go, package
-// records). assemble.go builds the result, and record.go stores and restores.
+// and profile_default.go plan. summary.go writes (narrative.go, package records).
+// assemble.go builds the result, and record.go stores and restores.
 package compact

@@ -18,18 +18,14 @@ const (
 	// that was asked for of the whole, at most beyondRoom; beyondLine are enough to say what
 	// was done last.
 	beyondRoom, beyondLine = 600, 40
-	// newestUnits are never edited.
-	newestUnits = 2
-	// editShare of the size is the least target that editing alone may reach.
-	editShare = 0.6
 	// oneShare of the room is the most that the last text takes; answeredShare where the
 	// request answers it, or the next message: without it nobody knows what was agreed to.
 	oneShare      = 0.35
 	answeredShare = 0.7
 )
 
-// plan aims at a size: large outputs are edited when that alone is enough, else
-// what an agent needs to go on stays and the rest goes into a summary.
+// plan aims at a size: what an agent needs to go on stays, and the rest goes into a
+// summary.
 func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 	p, v := s.aim(c, r)
 	if v != nil {
@@ -42,14 +38,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 			units = append(units, u)
 		}
 	}
-	broken := len(c.removable(0)) > 0
-	edits, total := s.edit(c, units, p)
-	if !broken && len(edits) > 0 && total <= p.target && (r.TargetTokens > 0 || !r.Force && p.limit > 0) { // a second run would find it small enough
-		p.edits = edits
-		return p, nil
-	}
-	room := p.target - fixed + s.excerpt(c, p, p.target-fixed)
-	s.split(c, p, units, room)
+	s.split(c, p, units, p.target-fixed)
 	if len(p.remove) == 0 || !c.frees(p.remove) {
 		if p.limit > 0 && fixed >= p.limit {
 			return no(largest, "%d tokens must stay (%s) and the limit is %d", fixed, parts, p.limit)
@@ -63,7 +52,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 // conversation into fewer tokens than it has gets all of them; one that forces a
 // conversation that is small already gets it halved.
 func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true, edits: map[int]chat.Message{}}
+	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true}
 	window := float64(r.MaxInputTokens)
 	if p.target == 0 && window > 0 {
 		p.target = int(window * s.TargetFraction)
@@ -91,46 +80,6 @@ func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *refusal) {
 		return no(NotTriggered, "%d tokens are within the target of %d", c.total, p.target)
 	}
 	return p, nil
-}
-
-// edit makes large outputs of the units smaller, oldest first, until the target
-// is reached. It gives the edits and the size that they lead to.
-func (s DefaultSettings) edit(c *conversation, units []int, p *plan) (map[int]chat.Message, int) {
-	all, total := map[int]chat.Message{}, c.total
-	if float64(p.target) < editShare*float64(c.total) {
-		return all, total // too much has to go
-	}
-	e := newEditor(c)
-	for _, u := range units[:max(0, len(units)-newestUnits)] {
-		if total <= p.target {
-			break
-		}
-		edits, ok := e.offload(u, s.PreviewTokens)
-		if !ok {
-			continue
-		}
-		for i, m := range edits {
-			all[i] = m
-			total -= c.cost[i] - c.messageTokens(&m)
-		}
-	}
-	return all, total
-}
-
-// excerpt cuts the current request when the settings allow it and it takes more
-// than it leaves. It gives the tokens that this frees.
-func (s DefaultSettings) excerpt(c *conversation, p *plan, left int) int {
-	if !s.ExcerptRequest || c.request < 0 || c.cost[c.request] <= left {
-		return 0
-	}
-	m := &c.messages[c.request]
-	budget := max(s.PreviewTokens/2, (left+c.cost[c.request])/3)
-	short, ok := m.WithText(newEditor(c).preview(m.Text(), "", originalID(c.sentRaw(c.request)), budget))
-	if saved := c.cost[c.request] - c.messageTokens(&short); ok && saved > 0 {
-		p.edits[c.request] = short
-		return saved
-	}
-	return 0
 }
 
 // split decides which units stay verbatim and which go. room is what the fixed

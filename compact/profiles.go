@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd"
-	"memoryd/compact/chat"
 )
 
 // plan is what a profile wants to be done.
@@ -15,8 +14,6 @@ type plan struct {
 	reason Reason
 	// remove are the units that go into the summary, in order.
 	remove []int
-	// edits replace messages by smaller ones (the first tier).
-	edits map[int]chat.Message
 	// room is how many tokens the summary message may have.
 	room int
 	// left is what the words of people and the ledger would take beyond that.

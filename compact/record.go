@@ -209,7 +209,7 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 				break
 			}
 			at += i
-			around := textsafe.TailRunes(body[:at], 60) + cutRunes(body[at:], 60+len(text))
+			around := textsafe.TailRunes(body[:at], 60) + textsafe.HeadRunes(body[at:], 60+len(text))
 			hits = append(hits, Hit{originalID(raw), n, len([]rune(body[:at])), around})
 			at += len(text)
 		}
@@ -295,7 +295,7 @@ func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]H
 	hits := make([]Hit, min(q.Limit, len(all)))
 	for i := range hits {
 		f := &all[i]
-		hits[i] = Hit{f.id, f.message, len([]rune(f.body[:f.at])), cutRunesEnd(f.body[:f.at], 100) + cutRunes(f.body[f.at:], 200)}
+		hits[i] = Hit{f.id, f.message, len([]rune(f.body[:f.at])), textsafe.TailRunes(f.body[:f.at], 100) + textsafe.HeadRunes(f.body[f.at:], 200)}
 	}
 	return hits, nil
 }

@@ -79,7 +79,7 @@ func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 		return w.unchanged(v.reason, v.detail), nil
 	}
 	p.role = prof.style().SummaryRole
-	w.prog.start(len(p.remove)+len(p.edits), conv.total)
+	w.prog.start(len(p.remove), conv.total)
 	return w.apply(ctx, p)
 }
 
@@ -134,17 +134,14 @@ func (w *run) unchanged(reason Reason, detail string) Result {
 // apply executes a plan: first without a model, to see whether it helps at all;
 // then with one, where the plan asks for it.
 func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
-	var s *summary
-	if len(p.remove) > 0 || p.room >= leastRoom {
-		s = newSummary(w, p)
-	}
+	s := newSummary(w, p)
 	ids := w.conv.inputIDs()
 	a := w.build(p, s, ids)
 	if v := w.objection(p, &a); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
 	w.report.Groups = len(p.remove)
-	if len(p.remove) > 0 && p.model && !w.r.DryRun && len(w.c.models) > 0 {
+	if p.model && !w.r.DryRun && len(w.c.models) > 0 {
 		d, err := w.narrate(ctx, p, s)
 		if err != nil {
 			return Result{}, err
@@ -155,7 +152,7 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 		if len(d) > 0 {
 			s.told = d
 			s.records.Pick(d)
-			if b := w.build(p, s, ids); b.at >= 0 && w.objection(p, &b) == nil {
+			if b := w.build(p, s, ids); w.objection(p, &b) == nil {
 				a = b
 			} else {
 				w.report.ModelFailures = append(w.report.ModelFailures, "the model's selection was too large")
@@ -164,18 +161,12 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 	} else {
 		w.prog.units(len(p.remove))
 	}
-	w.prog.units(len(p.edits))
-	if s != nil {
-		p.left = s.missing()
-	}
-	return w.finish(ctx, p, &a, ids)
+	p.left = s.missing()
+	return w.finish(ctx, p, &a)
 }
 
 // build makes the new list for what the summary holds now.
 func (w *run) build(p *plan, s *summary, ids []string) assembled {
-	if s == nil {
-		return assemble(w.conv, p, "")
-	}
 	h := newHash(w.settings)
 	h.part(ids...)
 	h.part(s.told...)
@@ -192,9 +183,6 @@ func (w *run) build(p *plan, s *summary, ids []string) assembled {
 // objection says what stands against the new list, or nil.
 func (w *run) objection(p *plan, a *assembled) *refusal {
 	conv := w.conv
-	if len(p.remove) > 0 && a.at < 0 {
-		return &refusal{GainTooSmall, "there is no room for a summary"}
-	}
 	if a.tokens >= conv.total {
 		return &refusal{GainTooSmall, "the result would not be smaller"}
 	}
@@ -225,19 +213,12 @@ func sizeOf(ms []jsontext.Value) (bytes, chars int) {
 
 // finish stores the originals and the record, then gives the answer. Nothing is
 // removed unless everything is stored.
-func (w *run) finish(ctx context.Context, p *plan, a *assembled, ids []string) (Result, error) {
-	rec := record{Version: 1, Input: w.sent.inputIDs(), Settings: w.settings, At: a.at, Tokens: a.tokens}
+func (w *run) finish(ctx context.Context, p *plan, a *assembled) (Result, error) {
+	rec := record{Version: 1, Input: w.sent.inputIDs(), Settings: w.settings, At: a.at, Tokens: a.tokens, Summary: shortHash([]byte(a.text))}
 	for _, m := range a.messages {
 		rec.Output = append(rec.Output, canonicalHash(m))
 	}
 	id := idIn(a.text)
-	if a.at >= 0 {
-		rec.Summary = shortHash([]byte(a.text))
-	} else {
-		h := newHash(w.settings)
-		h.part(ids...)
-		id = h.compactionID()
-	}
 	if !w.r.DryRun {
 		if err := w.store(ctx, id, &rec); err != nil {
 			if ctx.Err() != nil {
@@ -268,10 +249,7 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 		rep.OverTarget = max(0, a.tokens-p.target)
 	}
 	rep.Messages = a.dispositions(w.conv)
-	after := &conversation{messages: a.parsed, cost: a.cost, tools: w.conv.tools, known: map[int]*record{}}
-	if a.at >= 0 {
-		after.known[a.at] = &record{}
-	}
+	after := &conversation{messages: a.parsed, cost: a.cost, tools: w.conv.tools, known: map[int]*record{a.at: {}}}
 	rep.After = after.breakdown()
 	rep.Cache = cacheOf(w.conv.sized(), after.sized())
 	res := Result{Compacted: true, Reason: p.reason, Messages: a.messages, Summary: a.text, Report: rep}

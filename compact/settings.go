@@ -23,12 +23,6 @@ type DefaultSettings struct {
 	// TailShare is the share of the space for the newest messages, verbatim. The space is
 	// what system messages, pins and the current request leave free.
 	TailShare float64 `yaml:"-" json:"tail_share"`
-	// PreviewTokens is the size of the preview that replaces an old tool output. An output
-	// smaller than twice that is not touched.
-	PreviewTokens int `yaml:"-" json:"preview_tokens"`
-	// ExcerptRequest allows cutting the current request if it alone takes more than half of
-	// the space. Otherwise the request is always verbatim.
-	ExcerptRequest bool `yaml:"-" json:"excerpt_request"`
 }
 
 // Exclusions name tool calls that are never touched. They keep their place and bytes, and are
@@ -39,8 +33,6 @@ type Exclusions struct {
 	ExcludedTools *[]string `yaml:"excluded_tools" json:"excluded_tools"`
 	// AlsoExcludedTools are added to the list.
 	AlsoExcludedTools []string `yaml:"also_excluded_tools" json:"also_excluded_tools"`
-	// KeepBelowTokens leaves smaller groups alone; 0 leaves none.
-	KeepBelowTokens int `yaml:"-" json:"keep_below_tokens"`
 }
 
 // SummaryStyle is how the summary appears among the messages.
@@ -116,17 +108,8 @@ func (s DefaultSettings) Validate() error {
 		return memoryd.Errorf(memoryd.Invalid, "default.target_fraction must be above 0 and at most trigger_fraction")
 	case s.TailShare < 0 || s.TailShare >= 1 || math.IsNaN(s.TailShare):
 		return memoryd.Errorf(memoryd.Invalid, "default.tail_share must be at least 0 and below 1")
-	case s.PreviewTokens < 40:
-		return memoryd.Errorf(memoryd.Invalid, "default.preview_tokens must be at least 40")
 	}
-	return cmp.Or(s.Exclusions.validate("default"), s.SummaryStyle.validate("default"))
-}
-
-func (e Exclusions) validate(profile string) error {
-	if e.KeepBelowTokens < 0 {
-		return memoryd.Errorf(memoryd.Invalid, "%s.keep_below_tokens must not be negative", profile)
-	}
-	return nil
+	return s.validate("default")
 }
 
 // Validate returns the first invalid setting.
@@ -139,7 +122,7 @@ func (s ForgeSettings) Validate() error {
 			return memoryd.Errorf(memoryd.Invalid, "forge.%s must be above 0", key)
 		}
 	}
-	return cmp.Or(s.Exclusions.validate("forge"), s.SummaryStyle.validate("forge"))
+	return s.validate("forge")
 }
 
 // Validate returns the first invalid setting.

@@ -40,8 +40,7 @@ type summary struct {
 	room    int      // what records took of it
 }
 
-// newSummary reads what the plan removes. Messages that are edited count as
-// removed, those that stay tell what is spoken of.
+// newSummary reads what the plan removes; messages that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
 	s := &summary{w: w, lead: p.lead}
@@ -50,9 +49,6 @@ func newSummary(w *run, p *plan) *summary {
 		for _, i := range c.units[u].Index {
 			gone[i] = true
 		}
-	}
-	for i := range p.edits {
-		gone[i] = true
 	}
 	var texts []records.Text
 	for i := range c.messages {
@@ -95,8 +91,7 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 	}
 	var out []records.Text
 	add := func(t records.Text) {
-		if t.Body = withoutNotes(t.Body); t.Body != "" || t.From == records.Call {
-			t.Output = withoutNotes(t.Output)
+		if t.Body != "" || t.From == records.Call {
 			t.ID = originalID(c.sentRaw(i))
 			out = append(out, t)
 		}
@@ -125,31 +120,6 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 		add(records.Text{Body: s, From: records.Result, Place: i, Tool: "content", Kept: !gone[i]})
 	}
 	return out
-}
-
-// maxNote bounds the note of a preview, in bytes.
-const maxNote = 160
-
-// withoutNotes drops the notes of previews, whose numbers are ours.
-func withoutNotes(text string) string {
-	if !strings.Contains(text, frameOpen+"o_") {
-		return text
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, frameOpen)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		note, _, closed := strings.Cut(after[:min(len(after), maxNote)], "]")
-		if id, _, _ := strings.Cut(note, ":"); closed && strings.HasPrefix(id, "o_") && ValidID(id) {
-			text = after[len(note)+1:]
-			continue
-		}
-		b.WriteString(frameOpen)
-		text = after
-	}
 }
 
 // text writes the summary in at most room tokens, and as near to that as a few

@@ -28,17 +28,17 @@ type block struct {
 func (m *Message) content(v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		m.Texts, m.textAt = append(m.Texts, str(v)), path{"content"}
+		m.Texts = append(m.Texts, str(v))
 	case '[':
-		for i, part := range elements(v) {
-			m.part(i, part)
+		for _, part := range elements(v) {
+			m.part(part)
 		}
 	case '{':
 		m.Other = append(m.Other, string(v))
 	}
 }
 
-func (m *Message) part(i int, v jsontext.Value) {
+func (m *Message) part(v jsontext.Value) {
 	var b block
 	if v.Kind() == '"' {
 		m.Texts = append(m.Texts, str(v))
@@ -50,7 +50,7 @@ func (m *Message) part(i int, v jsontext.Value) {
 	}
 	switch str(b.Type) {
 	case "text", "input_text", "output_text", "summary_text":
-		m.Texts, m.textAt = append(m.Texts, str(b.Text)), path{"content", i, "text"}
+		m.Texts = append(m.Texts, str(b.Text))
 	case "refusal":
 		m.Texts = append(m.Texts, str(b.Refusal))
 	case "thinking":
@@ -64,19 +64,18 @@ func (m *Message) part(i int, v jsontext.Value) {
 		m.Calls = append(m.Calls, Call{ID: str(b.ID), Name: str(b.Name), Args: strOrJSON(b.Input)})
 	case "tool_result":
 		m.Blocks = true
-		m.Results = append(m.Results, m.resultBlock(i, b))
+		m.Results = append(m.Results, m.resultBlock(b))
 	default:
 		m.Other = append(m.Other, string(v))
 	}
 }
 
 // resultBlock reads a tool_result block, whose content is a string or parts.
-func (m *Message) resultBlock(i int, b block) Output {
+func (m *Message) resultBlock(b block) Output {
 	inner := Message{}
 	inner.content(b.Content)
 	m.Media += inner.Media
-	out := Output{ID: str(b.ToolUseID), Text: inner.Text(), at: path{"content", i, "content"}}
-	out.Plain = inner.Media == 0 && len(inner.Other) == 0 && len(inner.Calls)+len(inner.Results) == 0
+	out := Output{ID: str(b.ToolUseID), Text: inner.Text()}
 	if len(inner.Other) > 0 {
 		out.Text = strings.TrimSpace(out.Text + "\n" + strings.Join(inner.Other, "\n"))
 	}
@@ -119,40 +118,6 @@ func strOrJSON(v jsontext.Value) string {
 	return string(v)
 }
 
-// path leads to a value inside a message: names and indices.
-type path []any
-
-// WithOutput returns the message with the text of result i replaced. All other bytes stay. It
-// returns false if the result cannot be replaced.
-func (m *Message) WithOutput(i int, text string) (Message, bool) {
-	if i >= len(m.Results) || !m.Results[i].Plain {
-		return *m, false
-	}
-	at := m.Results[i].at
-	old, ok := locate(m.Raw, at)
-	if !ok {
-		return *m, false
-	}
-	value := quote(text)
-	if m.Raw[old.from] == '[' { // parts were sent, parts are returned
-		value = append(append([]byte(`[{"type":"text","text":`), value...), `}]`...)
-	}
-	return m.spliced(old, value)
-}
-
-// WithText returns the message with its only text replaced. It returns false if the message
-// has no text or several.
-func (m *Message) WithText(text string) (Message, bool) {
-	if len(m.Texts) != 1 || m.textAt == nil {
-		return *m, false
-	}
-	old, ok := locate(m.Raw, m.textAt)
-	if !ok || m.Raw[old.from] != '"' {
-		return *m, false
-	}
-	return m.spliced(old, quote(text))
-}
-
 type span struct{ from, to int }
 
 func (m *Message) spliced(old span, value []byte) (Message, bool) {
@@ -168,50 +133,29 @@ func (m *Message) spliced(old span, value []byte) (Message, bool) {
 	return out, true
 }
 
-// locate finds the bytes of the value at p. Of several members with one name it
-// takes the last, as JSON readers do.
-func locate(raw []byte, p path) (span, bool) {
-	at := span{0, len(raw)}
-	for _, step := range p {
-		next, ok := child(raw[at.from:at.to], step)
-		if !ok {
-			return span{}, false
-		}
-		at = span{at.from + next.from, at.from + next.to}
+// contentAt finds the bytes of the content. Of several members of that name it takes the
+// last, as JSON readers do.
+func (m *Message) contentAt() (at span, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(m.Raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return at, false
 	}
-	return at, true
-}
-
-func child(raw []byte, step any) (span, bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	open, err := dec.ReadToken()
-	if err != nil {
-		return span{}, false
-	}
-	var found span
-	ok := false
-	for i := 0; ; i++ {
-		k := dec.PeekKind()
-		if k == '}' || k == ']' || k == 0 {
-			return found, ok
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			break
 		}
-		hit := step == any(i) && open.Kind() == '['
-		if open.Kind() == '{' {
-			name, err := dec.ReadToken()
-			if err != nil {
-				return found, ok
-			}
-			hit = step == any(name.String())
-		}
+		is := name.String() == "content"
 		v, err := dec.ReadValue()
 		if err != nil {
-			return found, ok
+			break
 		}
-		if hit {
+		if is {
 			end := int(dec.InputOffset())
-			found, ok = span{end - len(v), end}, true
+			at, ok = span{end - len(v), end}, true
 		}
 	}
+	return at, ok
 }
 
 // quote writes text as a JSON string; invalid bytes become U+FFFD.
@@ -225,7 +169,7 @@ func quote(text string) []byte {
 // a message that is one string stays one. It returns false if the message has no content in a
 // known form.
 func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
-	at, ok := locate(m.Raw, path{"content"})
+	at, ok := m.contentAt()
 	if !ok {
 		return *m, false
 	}
@@ -294,8 +238,8 @@ func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
 // Joined returns one message with the content of both, for formats in which speakers must
 // take turns. It returns false if a message has more than its content.
 func (m *Message) Joined(next *Message) (Message, bool) {
-	a, ok := locate(m.Raw, path{"content"})
-	b, ok2 := locate(next.Raw, path{"content"})
+	a, ok := m.contentAt()
+	b, ok2 := next.contentAt()
 	if !ok || !ok2 || m.Role != next.Role || m.hasFields || next.hasFields {
 		return *m, false
 	}
@@ -314,7 +258,7 @@ func (m *Message) Joined(next *Message) (Message, bool) {
 // Without returns the message without a text that WithPart added. It returns false if the
 // message has no other text, or if the text is not found.
 func (m *Message) Without(text string) (Message, bool) {
-	at, ok := locate(m.Raw, path{"content"})
+	at, ok := m.contentAt()
 	if !ok {
 		return *m, false
 	}

@@ -49,8 +49,6 @@ type Message struct {
 	// Blocks reports that tool calls or results are in content blocks, in the style of
 	// Anthropic.
 	Blocks bool
-	// textAt is where the last of Texts stands.
-	textAt path
 	// Pinned is the message's own mark: "memoryd": {"pin": true}.
 	Pinned bool
 	// Item reports that the message is an item of OpenAI's Responses API other than a chat
@@ -73,9 +71,6 @@ type Call struct {
 type Output struct {
 	ID, Name, Text string
 	Legacy         bool
-	// Plain reports that the result is only text, so that it can be replaced.
-	Plain bool
-	at    path
 }
 
 // Text is the readable text of the message without tool results.
@@ -190,7 +185,7 @@ func (m *Message) item(w *wire) bool {
 		inner := Message{}
 		inner.content(w.Output)
 		m.Media = inner.Media
-		m.Results = []Output{{ID: str(w.CallID), Text: inner.Text(), Plain: w.Output.Kind() == '"', at: path{"output"}}}
+		m.Results = []Output{{ID: str(w.CallID), Text: inner.Text()}}
 	case "reasoning":
 		m.Kind, m.Role = Assistant, "assistant"
 		inner := Message{}
@@ -272,10 +267,6 @@ func (m *Message) toolCalls(w *wire) {
 
 // resultFields turns the content of a tool message into its one result.
 func (m *Message) resultFields(w *wire) {
-	out := Output{
-		ID: str(w.ToolCallID), Name: str(w.Name), Legacy: m.Role == "function", Text: m.Text(),
-		Plain: m.Media == 0 && len(m.Other) == 0, at: path{"content"},
-	}
+	m.Results = append(m.Results, Output{ID: str(w.ToolCallID), Name: str(w.Name), Legacy: m.Role == "function", Text: m.Text()})
 	m.Texts = nil
-	m.Results = append(m.Results, out)
 }

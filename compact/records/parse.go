@@ -222,9 +222,3 @@ func unescape(s string, quote byte) (body, rest string) {
 	}
 	return b.String(), ""
 }
-
-// Structured reports whether an output is, or wraps, JSON that contains records.
-func Structured(text string) bool {
-	_, n, rest, ok := structured(unwrapped(text))
-	return ok && len(n.kids) > 0 && strings.TrimSpace(rest) == ""
-}
