@@ -374,7 +374,6 @@ func (l *learner) record(b learnBatch) error {
 func (l *learner) write(b learnBatch) error {
 	h := sha256.New() // the identity of calls that have neither an id nor a time: what is beside them
 	for i := range b.from {
-		l.tools[b.from[i].Tool] = true
 		h.Write([]byte(b.from[i].Tool))
 		h.Write(b.from[i].Input)
 	}
@@ -398,6 +397,7 @@ func (l *learner) write(b learnBatch) error {
 	}
 	for i := range b.from {
 		if !refused[i] {
+			l.tools[b.from[i].Tool] = true
 			l.judged(&b.from[i], &verdicts[0])
 			verdicts = verdicts[1:]
 		}

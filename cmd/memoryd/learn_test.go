@@ -91,6 +91,24 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
+// A call of a tool that no host offered is refused, and the others are reported.
+func TestLearnReportsBesideCallsOfToolsThatThereAreNot(t *testing.T) {
+	url, _ := learning(t)
+	file := filepath.Join(t.TempDir(), "session.jsonl")
+	var text strings.Builder
+	for i, call := range [][2]string{{"Bash", "bash: nope: command not found"}, {"excel_read", "Unknown tool: excel_read"}} {
+		fmt.Fprintf(&text, `{"type":"assistant","uuid":"a%d","sessionId":"s","timestamp":"2026-10-01T11:00:0%dZ","message":{"content":[{"type":"tool_use","id":"t%d","name":%q,"input":{"command":"nope"}}]}}`+"\n", i, i, i, call[0])
+		fmt.Fprintf(&text, `{"type":"user","uuid":"u%d","sessionId":"s","timestamp":"2026-10-01T11:00:0%dZ","message":{"content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}}`+"\n", i, i, i, call[1])
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := learned(t, file, "--url", url)
+	if r.Calls.Added != 1 || r.Calls.Rejected != 1 || r.Failed != 1 || !strings.Contains(r.Why, "no tool has this name") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What a transcript holds is foreign: it cannot write the page, no secret is kept,
 // and the page asks no other site.
 func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
