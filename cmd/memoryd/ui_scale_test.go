@@ -66,8 +66,11 @@ func fillStore(t testing.TB, dir string, tools, each int) {
 // longer than 100 ms.
 func TestPagesOfAFullStore(t *testing.T) {
 	tools, each, million := 60, 50, os.Getenv("MEMORYD_MILLION") != "" && !testing.Short()
-	if million {
+	switch {
+	case million:
 		tools, each = 5000, 200
+	case testing.Short():
+		tools = 20
 	}
 	dir := t.TempDir()
 	began := time.Now()
