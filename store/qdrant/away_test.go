@@ -122,7 +122,9 @@ func TestAnAnswerThatIsNoneOfGRPCIsUnavailable(t *testing.T) {
 	broken := func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
 		return status.Error(codes.Unknown, "malformed header: missing HTTP content-type")
 	}
-	_, err := qdrant.Open(t.Context(), fakeConfig(), "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial),
+	cfg := fakeConfig()
+	cfg.Patience, cfg.Timeout = time.Second, time.Second
+	_, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial),
 		qdrant.WithInterceptor(broken), qdrant.WithSleep(func(context.Context, time.Duration) error { return nil }))
 	if !memoryd.IsKind(err, memoryd.Unavailable) || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("got %v", err)
