@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,6 +15,7 @@ type candidate struct {
 	meets  []bool
 	silent bool    // nothing can be told of it
 	good   float64 // calls that meet it
+	few    bool    // values of the parameter
 }
 
 // spans are over how many of the newest good calls rules are looked for in turn, 0 for
@@ -158,25 +158,29 @@ func (s *search) run() (found []Rule) {
 		}
 	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
+	var by []*candidate // what the rules found come from
 	for _, k := range order {
-		first := len(found)
 		for range maxOfKind {
-			r, ok := s.best(k)
+			top, r, ok := s.best(k)
 			if !ok {
 				break
 			}
-			found = append(found, r)
+			if at := slices.Index(by, top); at >= 0 { // it explains another kind of failure, too
+				r = s.both(top, &found[at], &r)
+				found, by = slices.Delete(found, at, at+1), slices.Delete(by, at, at+1)
+			}
+			found, by = append(found, r), append(by, top)
 		}
-		for i := first; i < len(found); i++ {
-			found[i].doubtful = s.doubts(&found[i], k)
-		}
+	}
+	for i := range found {
+		found[i].doubtful = s.doubts(&found[i])
 	}
 	return found
 }
 
 // doubts reports whether calls went wrong under no rule's condition since a rule was last
 // broken: one in the same way, or several.
-func (s *search) doubts(r *Rule, kind string) bool {
+func (s *search) doubts(r *Rule) bool {
 	last, more := r.Behind[len(r.Behind)-1], 0
 	for i := range slices.Backward(s.rows) {
 		row := &s.rows[i]
@@ -186,7 +190,7 @@ func (s *search) doubts(r *Rule, kind string) bool {
 		if s.open[i] {
 			more++
 		}
-		if s.open[i] && row.kind == kind || more >= leastBad {
+		if s.open[i] && r.kinds[row.kind] || more >= leastBad {
 			return true
 		}
 	}
@@ -199,7 +203,7 @@ func (s *search) candidates(cols []column) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
-		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows))}
+		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows)), few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.closed(s.rows) })}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
 				c.good++
@@ -291,75 +295,66 @@ func (s *search) against(meets []bool) (good int) {
 // Contradictions is the number of consecutive good calls that suspend a rule.
 const Contradictions = 3
 
-// tests is how many conditions might have stood in the place of one, which bounds what
-// chance alone brings about: one for each parameter, or pair of them. Where messages
-// name the parameters there is no choice, and where calls were mended in their runs only
-// one among what was changed.
-func (s *search) tests(c *candidate, kind string) float64 {
-	n := min(float64(s.columns), s.changed(c, kind))
-	switch {
-	case c.p == "":
-		return 2
-	case named(kind, c.p) && (c.q == "" || named(kind, c.q)):
-		return 1
-	case c.paired():
-		return max(1, n*(n-1)/2)
-	}
-	return n
-}
-
-// changed is how many parameters were changed on average where calls of a kind were
-// mended in their runs; infinite where the parameter of the condition was not among them.
-func (s *search) changed(c *candidate, kind string) float64 {
-	sum, n := 0.0, 0.0
-	for i := range s.rows {
-		row := &s.rows[i]
-		if !s.open[i] || row.kind != kind || !c.meets[i] || row.mended == nil {
-			continue
-		}
-		if !slices.Contains(row.mended, c.p) && (c.q == "" || !slices.Contains(row.mended, c.q)) {
-			return math.Inf(1)
-		}
-		sum, n = sum+float64(len(row.mended)), n+1
-	}
-	if n == 0 {
-		return math.Inf(1)
-	}
-	return sum / n
-}
-
 // best is the rule that explains most of the open calls of a kind and can be told.
-func (s *search) best(kind string) (Rule, bool) {
+func (s *search) best(kind string) (*candidate, Rule, bool) {
 	for {
 		top, rule := s.top(kind)
 		if top == nil {
-			return rule, false
+			return nil, rule, false
 		}
 		var behind []*row
 		for i := range s.rows {
 			if row := &s.rows[i]; s.open[i] && row.kind == kind && top.meets[i] {
 				behind = append(behind, row)
-				rule.Behind = append(rule.Behind, row.place)
-				if row.Odd {
-					rule.Odd++
-				}
-				if row.Failed {
-					rule.Failed++
-				}
 			}
 		}
-		if rule.write(s, behind); rule.Line == "" {
+		if rule.tell(s, top, behind); rule.Line == "" {
 			top.silent = true
 			continue
 		}
-		rule.Line += s.twin(top, behind)
-		rule.against = s.against(top.meets)
 		for i := range s.rows {
 			if s.rows[i].kind == kind && top.meets[i] {
 				s.open[i] = false
 			}
 		}
-		return rule, true
+		return top, rule, true
+	}
+}
+
+// both is one rule for the calls behind two that have the same condition.
+func (s *search) both(top *candidate, a, b *Rule) Rule {
+	r := Rule{when: top.hypothesis, Good: a.Good, chance: min(a.chance, b.chance)}
+	var behind []*row
+	for i := range s.rows {
+		if slices.Contains(a.Behind, s.rows[i].place) || slices.Contains(b.Behind, s.rows[i].place) {
+			behind = append(behind, &s.rows[i])
+		}
+	}
+	r.tell(s, top, behind)
+	return r
+}
+
+// tell counts the calls behind a rule, oldest first, and words it.
+func (r *Rule) tell(s *search, top *candidate, behind []*row) {
+	var q quorum
+	r.kinds = map[string]bool{}
+	for _, row := range behind {
+		q.add(row)
+		r.Behind = append(r.Behind, row.place)
+		r.kinds[row.kind] = true
+		if row.Odd {
+			r.Odd++
+		}
+		if row.Failed {
+			r.Failed++
+		}
+	}
+	if r.Calls = len(behind); q.named {
+		r.Runs = len(q.runs)
+	}
+	if r.write(s, behind); r.Line != "" {
+		r.Line += s.twin(top, behind)
+		r.against = s.against(top.meets)
 	}
 }
 
@@ -389,15 +384,15 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	rank := 0.0
 	for k := range s.all {
 		c := &s.all[k]
-		r, n, counted := s.support(c, kind)
-		if r.Calls == 0 || c.silent || s.hints && c.good > 0 {
+		calls, n, counted := s.support(c, kind)
+		if calls == 0 || c.silent || s.hints && c.good > 0 {
 			continue
 		}
 		fresh := s.fresh(c, kind)
 		if fresh > max(1, maxFresh*s.good/2) {
 			continue
 		}
-		q := float64(r.Calls)/n - 4*(c.good+fresh/2)/s.good
+		q := calls/n - 4*(c.good+fresh/2)/s.good
 		if c.p != "" && named(kind, c.p) {
 			q += messageShare // calls cannot part what always came together
 		}
@@ -406,21 +401,45 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		} else if c.q != "" {
 			q -= messageShare / 2
 		}
-		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && c.what >= top.what) {
+		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		if r.chance = chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind); r.chance > falseDiscovery && (!s.hints || r.chance > hintChance) {
+		by := chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind)
+		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}
-		top, rule, rank = c, r, q
+		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), chance: by}, q
 	}
 	return top, rule
 }
 
+// simpler reports whether of two conditions that explain as much of a kind of failure the
+// first one is to be told: the one that fewer failures of other kinds meet, then the one on a
+// parameter of few values.
+func (s *search) simpler(a, b *candidate, kind string) bool {
+	if x, y := s.others(a, kind), s.others(b, kind); x != y {
+		return x < y
+	}
+	if a.few != b.few {
+		return a.few
+	}
+	return a.what < b.what
+}
+
+// others counts the calls of other kinds of failure that meet a condition.
+func (s *search) others(c *candidate, kind string) (n int) {
+	for i := range s.rows {
+		if s.rows[i].Bad && s.rows[i].kind != kind && c.meets[i] {
+			n++
+		}
+	}
+	return n
+}
+
 // support counts the open calls of a kind, n, and those among them that a condition
-// explains: what was sent again in its run counts once, and one source has a cap.
-func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64) {
-	r = Rule{when: c.hypothesis, Good: int(c.good)}
+// explains: what was sent again in its run counts once, and one source has a cap. It is 0
+// where too few are explained.
+func (s *search) support(c *candidate, kind string) (calls, n, counted float64) {
 	var q quorum
 	bySource := map[uint64]float64{}
 	for i := range s.rows {
@@ -435,38 +454,17 @@ func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64)
 			continue
 		}
 		q.add(row)
-		if r.Calls++; !row.repeat {
+		if calls++; !row.repeat {
 			bySource[row.Source]++
 		}
 	}
 	if !s.hints && !q.of(leastBad, s.several) {
-		return Rule{}, n, 0
-	}
-	if q.named {
-		r.Runs = len(q.runs)
+		return 0, n, 0
 	}
 	for _, of := range bySource {
 		counted += min(of, sourceShare)
 	}
-	return r, n, counted
-}
-
-// chance is how probable it is that of n bad and all good calls those that meet a
-// condition are so unevenly parted by chance: the tail of the hypergeometric.
-func chance(bad, n, good, all int) float64 {
-	met, sum := bad+good, 0.0
-	for k := bad; k <= min(met, n); k++ {
-		if met-k <= all {
-			sum += math.Exp(choose(n, k) + choose(all, met-k) - choose(n+all, met))
-		}
-	}
-	return min(1, sum)
-}
-
-// choose is the logarithm of the binomial coefficient.
-func choose(n, k int) float64 {
-	of := func(x int) float64 { l, _ := math.Lgamma(float64(x + 1)); return l }
-	return of(n) - of(k) - of(n-k)
+	return calls, n, counted
 }
 
 // named reports whether a message holds the name of a parameter, with no letter or digit

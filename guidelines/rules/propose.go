@@ -217,9 +217,13 @@ func (c *column) bounds(rows []row, cols []column) []hypothesis {
 	return out
 }
 
-// stepOf is the greatest number that divides all of some; 1 where there is none.
+// stepOf is the greatest number that divides all of some different ones; 1 where there is
+// none.
 func stepOf(nums []float64) float64 {
 	step := 0.0
+	if len(slices.Compact(slices.Sorted(slices.Values(nums)))) < minGood {
+		return 1
+	}
 	for _, n := range nums {
 		if n != math.Trunc(n) || math.Abs(n) > 1e12 {
 			return 1

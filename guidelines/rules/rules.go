@@ -96,6 +96,8 @@ type Rule struct {
 	refused map[string]bool
 	// worked is the state in which values of good calls stood most, or how they begin.
 	worked string
+	// kinds are the kinds of failure of the calls behind it.
+	kinds map[string]bool
 	// chance is how many such rules chance alone would bring about in one kind of failure.
 	chance float64
 	// pool are the values that Mend may put in: each worked in enough calls.

@@ -45,6 +45,9 @@ func replaceNumber(m, n string) string {
 	return m
 }
 
+// maxTokens is how many numbers or forms of a message are looked at.
+const maxTokens = 24
+
 // write words the rule, narrowed by what the messages behind it agree on, and notes what
 // may stand in a suggestion.
 func (r *Rule) write(s *search, behind []*row) {
@@ -70,7 +73,8 @@ func (r *Rule) write(s *search, behind []*row) {
 				show = append(show, g)
 			}
 		}
-		if said := agreed(behind, formToken, func(t string) bool {
+		tokens := func(message string) []string { return formToken.FindAllString(message, maxTokens) }
+		if said := agreed(behind, tokens, func(t string) bool {
 			return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
 		}); said != "" && !slices.Contains(show, said) {
 			narrow = " (" + said + ")"
@@ -239,7 +243,8 @@ func (r *Rule) boundSaid(behind []*row) string {
 			first = min(first, n)
 		}
 	}
-	said := agreed(behind, slotNumber, func(s string) bool {
+	tokens := func(message string) []string { return boundsIn(message, h.p) }
+	said := agreed(behind, tokens, func(s string) bool {
 		n, err := strconv.ParseFloat(s, 64)
 		if h.what == below {
 			return err == nil && n > first && n <= h.bound
@@ -258,13 +263,40 @@ func (r *Rule) boundSaid(behind []*row) string {
 	return fmt.Sprintf(" (%s worked, %s and more failed)", plain(worked), plain(first))
 }
 
+// What stands around a number in a message.
+var (
+	partBefore = regexp.MustCompile(`(?:[A-Za-z_#-]|\d[.,:/])$`)                 // of a code, a date or an id
+	unitAfter  = regexp.MustCompile(`^(?:[A-Za-z_%°/-]|[.,:]\d|\s\pL(?:\PL|$))`) // of its own, or of a time
+	wordAfter  = regexp.MustCompile(`^\s*\pL`)
+)
+
+// boundsIn lists the numbers of a message that may be a bound of a parameter: those that are
+// no part of something else and have no unit. Whether a word after one is a unit is not
+// known, so such a number counts only where the message speaks of the parameter.
+func boundsIn(message, p string) (out []string) {
+	speaks := speaksOf(message, p)
+	for _, at := range slotNumber.FindAllStringIndex(message, maxTokens) {
+		rest := message[at[1]:]
+		if !partBefore.MatchString(message[:at[0]]) && !unitAfter.MatchString(rest) && (speaks || !wordAfter.MatchString(rest)) {
+			out = append(out, message[at[0]:at[1]])
+		}
+	}
+	return out
+}
+
+// speaksOf reports whether a message holds the name of a parameter, or the last word of it.
+func speaksOf(message, p string) bool {
+	last := p[strings.LastIndexAny(p, "_-.")+1:]
+	return named(message, p) || len(last) > 2 && named(strings.ToLower(message), strings.ToLower(last))
+}
+
 // agreed is the one token that stands in the messages of two calls of two runs, and
 // in most of them; "" where there is none, or more than one.
-func agreed(behind []*row, token *regexp.Regexp, fits func(string) bool) string {
+func agreed(behind []*row, tokens func(message string) []string, fits func(string) bool) string {
 	by := map[string]*quorum{}
 	for _, b := range behind {
 		var seen []string
-		for _, s := range token.FindAllString(b.Message, 24) {
+		for _, s := range tokens(b.Message) {
 			if fits(s) && !slices.Contains(seen, s) {
 				seen = append(seen, s)
 				if by[s] == nil {
