@@ -34,8 +34,6 @@ func (s *server) listGuidelines(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-func shownVersion(r ops.Revision) any { return versionOf(r) }
-
 func versionOf(e ops.Revision) wire.GuidelineVersion {
 	v := wire.GuidelineVersion{
 		Revision: e.Number, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
@@ -143,15 +141,13 @@ func (s *server) decideGuideline(c echo.Context, req *wire.RevisionRequest) (any
 	case number < 1:
 		q.fail(invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, number), "revision"))
 	}
-	by := q.name(or(req.By, "a person"))
-	switch decision {
-	case pin:
-		return answer(q, s.Flows.PinRevision, ops.PinRevision{ToolRef: ref, Number: number, By: by}, shownVersion)
-	case rollBack:
-		return answer(q, s.Flows.RollBackRevision, ops.RollBackRevision{ToolRef: ref, Number: number, By: by}, shownVersion)
-	default:
-		return answer(q, s.Flows.UnpinRevision, ops.UnpinRevision{ToolRef: ref}, func(ops.Done) any { return nil })
-	}
+	in := ops.Decide{ToolRef: ref, Decision: ops.Decision{Kind: decision, Revision: number, By: q.name(or(req.By, "a person"))}}
+	return answer(q, s.Flows.Decide, in, func(d ops.Decided) any {
+		if decision == unpin {
+			return nil
+		}
+		return versionOf(d.Revision)
+	})
 }
 
 // listPending lists the statements of a workspace, or of the tool ?tool=, that wait for
@@ -179,46 +175,35 @@ func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
 	if req.Section == nil {
 		return nil, missing("section")
 	}
-	return s.editLine(c, req, ops.LineChange{Section: *req.Section})
+	return s.onLine(c, req, ops.Decision{Kind: set, Section: *req.Section})
 }
 
-// decideLine sets a line, takes it out, or takes its newest change back.
+// decideLine sets a line, takes it out, or takes its newest change back; or decides on a
+// statement that waits.
 func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) {
 	q := queryOf(c)
-	line := c.Param("line")
-	decision := q.decision(req.Decision, set, remove, undo, accept, refuse, wait)
-	if decision != set && req.Text != nil {
+	d := ops.Decision{Line: c.Param("line"), Kind: q.decision(req.Decision, set, remove, undo, accept, refuse, wait)}
+	if d.Kind != set && req.Text != nil {
 		q.fail(invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *req.Text), "text"))
 	}
 	if q.err != nil {
 		return nil, q.err
 	}
-	switch decision {
-	case set:
-		return s.editLine(c, req, ops.LineChange{Line: line})
-	case remove:
-		req.Text = new(string)
-		return s.editLine(c, req, ops.LineChange{Line: line, Remove: true})
-	}
-	ref, by := q.tool(), q.name(or(req.By, "a person"))
-	edited := func(r ops.Revision) any { return wire.EditedLine{Line: line, Version: versionOf(r)} }
-	switch decision {
-	case accept, refuse:
-		return answer(q, s.Flows.ReleasePending, ops.ReleasePending{ToolRef: ref, ID: line, Accept: decision == accept, By: by}, edited)
-	case wait:
-		return answer(q, s.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: line, By: by}, edited)
-	}
-	return answer(q, s.Flows.UndoEdit, ops.UndoEdit{ToolRef: ref, Line: line, By: q.name(or(req.By, ""))}, edited)
+	return s.onLine(c, req, d)
 }
 
-func (s *server) editLine(c echo.Context, req *wire.LineRequest, change ops.LineChange) (any, error) {
+func (s *server) onLine(c echo.Context, req *wire.LineRequest, d ops.Decision) (any, error) {
 	q := queryOf(c)
-	in := ops.EditLine{ToolRef: q.tool(), LineChange: change}
-	if req.Text == nil {
-		q.fail(missing("text"))
+	switch d.Kind {
+	case set:
+		if req.Text == nil {
+			q.fail(missing("text"))
+		}
+	case accept, refuse, wait:
+		d.By = "a person"
 	}
-	in.Text, in.By = or(req.Text, ""), q.name(or(req.By, ""))
-	return answer(q, s.Flows.EditLine, in, func(e ops.EditedLine) any {
+	d.Text, d.By = or(req.Text, ""), q.name(or(req.By, d.By))
+	return answer(q, s.Flows.Decide, ops.Decide{ToolRef: q.tool(), Decision: d}, func(e ops.Decided) any {
 		return wire.EditedLine{Line: e.Line, Version: versionOf(e.Revision)}
 	})
 }

@@ -22,6 +22,8 @@ type Edit struct {
 	At   time.Time `json:"at"`
 	// Over is what the program wrote there at the time; "" means nothing.
 	Over string `json:"over,omitempty"`
+	// Decides is the id of the waiting statement that it decides on; "" for none.
+	Decides string `json:"decides,omitempty"`
 }
 
 // The kinds of an Edit.
@@ -49,10 +51,7 @@ func (d *Document) Unedited() *Document {
 			if it.Unedited == "" {
 				continue // a line that people alone have
 			}
-			if it.Pending == it.Unedited {
-				it.Pending = ""
-			}
-			it.Text, it.Author, it.Unedited, it.UneditedAuthor, it.Removed = it.Unedited, it.UneditedAuthor, "", "", false
+			it.Text, it.Author, it.Unedited, it.UneditedAuthor, it.Pending, it.Removed = it.Unedited, it.UneditedAuthor, "", "", "", false
 		}
 		out.Items = append(out.Items, it)
 	}
@@ -86,7 +85,7 @@ func (d *Document) Edited(edits []Edit) *Document {
 		} else {
 			it.Text = e.Text
 		}
-		if it.Pending == "" && figures.ReplaceAllString(it.Unedited, "#") != figures.ReplaceAllString(e.Over, "#") {
+		if figures.ReplaceAllString(it.Unedited, "#") != figures.ReplaceAllString(e.Over, "#") {
 			it.Pending = it.Unedited
 		}
 	}

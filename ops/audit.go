@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/guidelines/revisions"
 	"memoryd/internal/access"
 )
 
@@ -65,31 +66,23 @@ func (r LabelKind) decision() access.Entry {
 	return e
 }
 
-func (r PinRevision) decision() access.Entry {
-	return onTool("pin", r.ToolRef, strconv.FormatInt(r.Number, 10), by(r.By))
-}
-
-func (r UnpinRevision) decision() access.Entry { return onTool("unpin", r.ToolRef, "", "") }
-
-func (r RollBackRevision) decision() access.Entry {
-	return onTool("rollback", r.ToolRef, strconv.FormatInt(r.Number, 10), by(r.By))
-}
-
-func (r ReleasePending) decision() access.Entry {
-	verdict := map[bool]string{true: "accept", false: "refuse"}[r.Accept]
-	return onTool("review", r.ToolRef, r.ID, strings.TrimSpace(verdict+" "+by(r.By)))
-}
-
-func (r UndoRelease) decision() access.Entry {
-	return onTool("review_undo", r.ToolRef, r.ID, by(r.By))
-}
-
-func (r EditLine) decision() access.Entry {
-	return onTool("edit", r.ToolRef, r.Line, strings.TrimSpace(map[bool]string{true: "take out ", false: "set "}[r.Remove]+by(r.By)))
-}
-
-func (r UndoEdit) decision() access.Entry {
-	return onTool("edit_undo", r.ToolRef, r.Line, by(r.By))
+func (r Decide) decision() access.Entry {
+	action, subject, detail := r.Kind, r.Line, by(r.By)
+	switch r.Kind {
+	case revisions.Unpin:
+		detail = ""
+	case revisions.Pin, revisions.RollBack:
+		action, subject = strings.ReplaceAll(r.Kind, "_", ""), strconv.FormatInt(r.Revision, 10)
+	case revisions.Accept, revisions.Refuse:
+		action, detail = "review", strings.TrimSpace(r.Kind+" "+detail)
+	case revisions.Wait:
+		action = "review_undo"
+	case revisions.Undo:
+		action = "edit_undo"
+	default:
+		action, detail = "edit", strings.TrimSpace(map[string]string{revisions.Set: "set ", revisions.Remove: "take out "}[r.Kind]+detail)
+	}
+	return onTool(action, r.ToolRef, subject, detail)
 }
 
 func (r TakeSnapshot) decision() access.Entry {

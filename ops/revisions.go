@@ -61,61 +61,26 @@ func (d Deps) listPending(ctx context.Context, r ListPending) (page PendingPage,
 	return page, nil
 }
 
-// ReleasePending requests to publish or reject an unpublished statement. By is who decides.
-type ReleasePending struct {
+// Decision is what a person decides.
+type Decision = revisions.Decision
+
+// Decide requests what a person decides on a guideline, one of its lines, or a statement that waits.
+type Decide struct {
 	memoryd.ToolRef
-
-	ID     string
-	Accept bool
-	By     string
+	Decision
 }
 
-func (d Deps) releasePending(ctx context.Context, r ReleasePending) (Revision, error) {
-	return d.Revisions.Release(ctx, r.ToolRef, r.ID, r.Accept, r.By)
-}
-
-// UndoRelease requests to undo such a decision. By is who asks.
-type UndoRelease struct {
-	memoryd.ToolRef
-
-	ID, By string
-}
-
-func (d Deps) undoRelease(ctx context.Context, r UndoRelease) (Revision, error) {
-	return d.Revisions.UndoRelease(ctx, r.ToolRef, r.ID, r.By)
-}
-
-// LineChange is a person's edit of a line.
-type LineChange = revisions.LineChange
-
-// EditLine requests to set, add or remove a line of a guideline for a person.
-type EditLine struct {
-	memoryd.ToolRef
-	LineChange
-}
-
-// EditedLine is the version with the edit; Line is the id of the line.
-type EditedLine struct {
+// Decided is the version that then stands; Line is the id of the line.
+type Decided struct {
 	Revision
 
 	Line string
 }
 
-func (d Deps) editLine(ctx context.Context, r EditLine) (out EditedLine, err error) {
+func (d Deps) decide(ctx context.Context, r Decide) (out Decided, err error) {
 	r.Text, r.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.By)
-	out.Revision, out.Line, err = d.Revisions.Edit(ctx, r.ToolRef, r.LineChange)
+	out.Revision, out.Line, err = d.Revisions.Decide(ctx, r.ToolRef, r.Decision)
 	return out, err
-}
-
-// UndoEdit requests to undo the last edit of a line. By is who asks.
-type UndoEdit struct {
-	memoryd.ToolRef
-
-	Line, By string
-}
-
-func (d Deps) undoEdit(ctx context.Context, r UndoEdit) (Revision, error) {
-	return d.Revisions.UndoEdit(ctx, r.ToolRef, r.Line, r.By)
 }
 
 // ListLineOutcomes requests what happened with each line of a guideline.
@@ -225,35 +190,4 @@ func (d Deps) diffRevisions(ctx context.Context, r DiffRevisions) (diff Revision
 	}
 	diff.Changes = guidelines.Diff(prev.Document, next.Document)
 	return diff, nil
-}
-
-// PinRevision requests that agents always get one version. By is who asks.
-type PinRevision struct {
-	memoryd.ToolRef
-
-	Number int64
-	By     string
-}
-
-func (d Deps) pinRevision(ctx context.Context, r PinRevision) (Revision, error) {
-	return d.Revisions.Pin(ctx, r.ToolRef, r.Number, r.By)
-}
-
-// UnpinRevision requests that agents get the newest version again.
-type UnpinRevision struct{ memoryd.ToolRef }
-
-func (d Deps) unpinRevision(ctx context.Context, r UnpinRevision) (Done, error) {
-	return Done{}, d.Revisions.Unpin(ctx, r.ToolRef)
-}
-
-// RollBackRevision requests to publish an old version again. By is who asks.
-type RollBackRevision struct {
-	memoryd.ToolRef
-
-	Number int64
-	By     string
-}
-
-func (d Deps) rollBackRevision(ctx context.Context, r RollBackRevision) (Revision, error) {
-	return d.Revisions.RollBack(ctx, r.ToolRef, r.Number, r.By)
 }

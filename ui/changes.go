@@ -174,17 +174,29 @@ func (d *dashboard) withdraw(r *request, ref memoryd.ToolRef, key memoryd.CallKe
 	return change(r, d.Flows.WithdrawCorrection, ops.Withdraw{ToolRef: ref, Key: key}, "withdrawn")
 }
 
+// settle carries out a decision of the reader's.
+func (d *dashboard) settle(r *request, ref memoryd.ToolRef, decision ops.Decision, said string) error {
+	decision.By = r.by()
+	done, err := d.Flows.Decide.Run(r.Context(), ops.Decide{ToolRef: ref, Decision: decision})
+	if err != nil {
+		return err
+	}
+	if said == "edited." {
+		said += done.Line
+	}
+	return r.done(said)
+}
+
 func (d *dashboard) pin(r *request, ref memoryd.ToolRef) error {
-	return change(r, d.Flows.PinRevision, ops.PinRevision{ToolRef: ref, Number: wholeNumber(r.arg("n")), By: r.by()}, "pinned")
+	return d.settle(r, ref, ops.Decision{Kind: "pin", Revision: wholeNumber(r.arg("n"))}, "pinned")
 }
 
 func (d *dashboard) unpin(r *request, ref memoryd.ToolRef) error {
-	return change(r, d.Flows.UnpinRevision, ops.UnpinRevision{ToolRef: ref}, "unpinned."+r.arg("n"))
+	return d.settle(r, ref, ops.Decision{Kind: "unpin"}, "unpinned."+r.arg("n"))
 }
 
 func (d *dashboard) rollBack(r *request, ref memoryd.ToolRef) error {
-	in := ops.RollBackRevision{ToolRef: ref, Number: wholeNumber(r.arg("n")), By: r.by()}
-	return change(r, d.Flows.RollBackRevision, in, "rolledback."+r.arg("from"))
+	return d.settle(r, ref, ops.Decision{Kind: "roll_back", Revision: wholeNumber(r.arg("n"))}, "rolledback."+r.arg("from"))
 }
 
 // rewrite has the guideline of a tool written from what is known now.
@@ -203,27 +215,25 @@ func (d *dashboard) rewrite(r *request, ref memoryd.ToolRef) error {
 
 // release publishes or refuses a statement that waits.
 func (d *dashboard) release(r *request, ref memoryd.ToolRef) error {
-	in, said := ops.ReleasePending{ToolRef: ref, ID: r.arg("id"), Accept: r.arg("accept") == "1", By: r.by()}, "refused."
-	if in.Accept {
-		said = "accepted."
+	kind, said := "refuse", "refused."
+	if r.arg("accept") == "1" {
+		kind, said = "accept", "accepted."
 	}
-	return change(r, d.Flows.ReleasePending, in, said+in.ID+"."+ref.Tool)
+	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("id")}, said+r.arg("id")+"."+ref.Tool)
 }
 
 // undoRelease lets a statement wait again.
 func (d *dashboard) undoRelease(r *request, ref memoryd.ToolRef) error {
-	return change(r, d.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: r.arg("id"), By: r.by()}, "waits")
+	return d.settle(r, ref, ops.Decision{Kind: "wait", Line: r.arg("id")}, "waits")
 }
 
 // editLine sets a line of a guideline, adds one, or takes one out.
 func (d *dashboard) editLine(r *request, ref memoryd.ToolRef) error {
-	done, err := d.Flows.EditLine.Run(r.Context(), ops.EditLine{ToolRef: ref, LineChange: ops.LineChange{
-		Line: r.arg("line"), Section: r.arg("section"), Text: oneLine(r.arg("text")), Remove: r.arg("remove") != "", By: r.by(),
-	}})
-	if err != nil {
-		return err
+	kind := "set"
+	if r.arg("remove") != "" {
+		kind = "remove"
 	}
-	return r.done("edited." + done.Line)
+	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("line"), Section: r.arg("section"), Text: oneLine(r.arg("text"))}, "edited.")
 }
 
 // oneLine is a text of several lines in one.
@@ -231,7 +241,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // undoLine takes the newest change of a line back.
 func (d *dashboard) undoLine(r *request, ref memoryd.ToolRef) error {
-	return change(r, d.Flows.UndoEdit, ops.UndoEdit{ToolRef: ref, Line: r.arg("line"), By: r.by()}, "lineback")
+	return d.settle(r, ref, ops.Decision{Kind: "undo", Line: r.arg("line")}, "lineback")
 }
 
 // deleteWorkspace deletes what the reader named by typing it.

@@ -207,7 +207,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 	if d.tell.before == nil || d.tell.before.Fingerprint != "first" {
 		t.Error("the version before was not handed over")
 	}
-	e, err := d.c.Pin(t.Context(), ref, 1, "ann")
+	e, err := d.version(revisions.Pin, 1)
 	if err != nil || e.Number != 3 || e.RolledBackTo != 1 || !strings.Contains(e.Why, "ann") {
 		t.Fatalf("got %+v, %v", e, err)
 	}
@@ -219,7 +219,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 	if v, err := d.c.PinnedVersion(t.Context(), ref); v != 3 || err != nil {
 		t.Errorf("pinned %d, %v", v, err)
 	}
-	if err := d.c.Unpin(t.Context(), ref); err != nil {
+	if _, err := d.version(revisions.Unpin, 0); err != nil {
 		t.Fatal(err)
 	}
 	d.tell.text = "fourth"
@@ -230,7 +230,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 		t.Errorf("got %d versions, %v", len(all), err)
 	}
 	for _, wrong := range []int64{99, 0} {
-		if _, err := d.c.RollBack(t.Context(), ref, wrong, "ann"); !memoryd.IsKind(err, memoryd.NotFound) {
+		if _, err := d.version(revisions.RollBack, wrong); !memoryd.IsKind(err, memoryd.NotFound) {
 			t.Errorf("version %d: %v", wrong, err)
 		}
 	}

@@ -3,9 +3,11 @@ package revisions
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,15 +16,30 @@ import (
 	"memoryd/store"
 )
 
-// LineChange is a person's edit of a line of a guideline.
-type LineChange struct {
-	// Line is the id of the item; "" adds a line to Section.
+// Decision is what a person decides on a tool's guideline.
+type Decision struct {
+	Kind string
+	// Revision is the version to pin, or to go back to.
+	Revision int64
+	// Line is the id of the line, or of the statement that waits; "" adds a line to Section.
 	Line, Section string
-	// Text is the new wording; Remove removes the line instead.
-	Text   string
-	Remove bool
-	By     string
+	// Text is the new wording of the line.
+	Text string
+	By   string
 }
+
+// The kinds of decisions: on the guideline, on a line, and on a statement that waits.
+const (
+	Pin      = "pin"
+	Unpin    = "unpin"
+	RollBack = "roll_back"
+	Set      = "set"
+	Remove   = "remove"
+	Undo     = "undo"
+	Accept   = "accept"
+	Refuse   = "refuse"
+	Wait     = "wait"
+)
 
 // The bounds of what people set: characters of a line, lines of a guideline, and changes of
 // one that can be undone.
@@ -32,36 +49,53 @@ const (
 	maxLineEdits   = 10
 )
 
-func (c *LineChange) check() error {
+func (d *Decision) check() error {
 	switch {
-	case c.Remove && c.Line == "":
+	case d.Kind == Remove && d.Line == "":
 		return memoryd.Errorf(memoryd.Invalid, "line: expected the id of the line to take out")
-	case c.Remove:
+	case d.Kind != Set:
 		return nil
-	case strings.TrimSpace(c.Text) == "" || utf8.RuneCountInString(c.Text) > maxLineText:
+	case strings.TrimSpace(d.Text) == "" || utf8.RuneCountInString(d.Text) > maxLineText:
 		return memoryd.Errorf(memoryd.Invalid, "text: expected 1 to %d characters", maxLineText)
-	case strings.ContainsFunc(c.Text, unicode.IsControl):
+	case strings.ContainsFunc(d.Text, unicode.IsControl):
 		return memoryd.Errorf(memoryd.Invalid, "text: expected one line without control characters")
-	case strings.HasPrefix(strings.TrimSpace(c.Text), "#"):
+	case strings.HasPrefix(strings.TrimSpace(d.Text), "#"):
 		return memoryd.Errorf(memoryd.Invalid, "text: expected a sentence, not a heading")
-	case c.Line == "" && !slices.Contains(guidelines.Sections(), c.Section):
+	case d.Line == "" && !slices.Contains(guidelines.Sections(), d.Section):
 		return memoryd.Errorf(memoryd.Invalid, "section: expected one of %s", strings.Join(guidelines.Sections(), ", "))
 	}
 	return nil
 }
 
-// Edit lets a person set, add or remove a line of the tool's guideline. The edit becomes a
-// new version at once, and applies to every later version. If the evidence later says
-// something else, that waits for a person (Pending). A pinned guideline stays pinned, in its
-// new version. The answer names the line.
-func (m *Manager) Edit(ctx context.Context, ref memoryd.ToolRef, c LineChange) (e Revision, line string, err error) {
-	if err := c.check(); err != nil {
+// Decide carries out a decision. It returns the version that then stands, and the id of the
+// line. A line that a person set applies to every later version; if the evidence later says
+// something else, that waits for a person (Pending).
+func (m *Manager) Decide(ctx context.Context, ref memoryd.ToolRef, d Decision) (e Revision, line string, err error) {
+	if err := d.check(); err != nil {
 		return e, "", err
 	}
 	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
 		return e, "", err
 	}
+	switch d.Kind {
+	case Pin:
+		e, err = m.pin(ctx, tool, d.Revision, d.By)
+	case Unpin:
+		err = m.decide(ctx, ref, func(st *Status) { st.Pinned = 0 })
+	case RollBack:
+		e, err = m.rollBack(ctx, tool, d.Revision, d.By)
+	case Set, Remove:
+		return m.edit(ctx, tool, d)
+	case Accept, Refuse:
+		e, err = m.release(ctx, tool, d)
+	default:
+		e, err = m.undo(ctx, tool, d)
+	}
+	return e, d.Line, err
+}
+
+func (m *Manager) edit(ctx context.Context, tool memoryd.Tool, d Decision) (e Revision, line string, err error) {
 	cur, err := m.current(ctx, tool)
 	if err != nil {
 		return e, "", err
@@ -69,11 +103,11 @@ func (m *Manager) Edit(ctx context.Context, ref memoryd.ToolRef, c LineChange) (
 	if cur.Document == nil {
 		return e, "", memoryd.Errorf(memoryd.Conflict, "the tool has no guideline with lines: have it written first")
 	}
-	edit := guidelines.Edit{Line: c.Line, Section: c.Section, Kind: guidelines.EditText, Text: strings.TrimSpace(c.Text), By: author(c.By), At: m.Now()}
-	if c.Line == "" {
-		edit.Line = guidelines.LineID(c.Section, edit.Text, edit.At)
+	edit := guidelines.Edit{Line: d.Line, Section: d.Section, Kind: guidelines.EditText, Text: strings.TrimSpace(d.Text), By: author(d.By), At: m.Now()}
+	if d.Line == "" {
+		edit.Line = guidelines.LineID(d.Section, edit.Text, edit.At)
 	} else {
-		at := slices.IndexFunc(cur.Document.Items, func(it guidelines.Item) bool { return it.ID == c.Line })
+		at := slices.IndexFunc(cur.Document.Items, func(it guidelines.Item) bool { return it.ID == d.Line })
 		if at < 0 {
 			return e, "", memoryd.Errorf(memoryd.NotFound, "the guideline has no line of this id")
 		}
@@ -83,15 +117,16 @@ func (m *Manager) Edit(ctx context.Context, ref memoryd.ToolRef, c LineChange) (
 			edit.Over = it.Text
 		}
 	}
-	if c.Remove {
-		edit.Kind, edit.Text = guidelines.EditOut, ""
+	what := "set"
+	if d.Kind == Remove {
+		edit.Kind, edit.Text, what = guidelines.EditOut, "", "taken out"
 	}
 	var full error
-	err = m.decide(ctx, ref, func(st *Status) { full = st.add(edit) })
+	err = m.decide(ctx, tool.ToolRef, func(st *Status) { full = st.add(edit) })
 	if err = cmp.Or(err, full); err != nil {
 		return e, "", err
 	}
-	e, err = m.republish(ctx, ref, "a line was "+map[bool]string{true: "taken out", false: "set"}[c.Remove]+" by "+edit.By, nil)
+	e, err = m.republish(ctx, tool.ToolRef, "a line was "+what+" by "+edit.By)
 	return e, edit.Line, err
 }
 
@@ -118,42 +153,46 @@ func (st *Status) add(e guidelines.Edit) error {
 	return nil
 }
 
-// lastEdit is the place of the newest edit of a line, -1 where there is none.
-func (st *Status) lastEdit(line string) int {
+// last is the place of the newest edit of a line or of a decision, -1 where there is none.
+func (st *Status) last(id string) int {
 	for i, e := range slices.Backward(st.Edits) {
-		if e.Line == line {
+		if id == e.Line || id == e.Decides {
 			return i
 		}
 	}
 	return -1
 }
 
-// UndoEdit undoes the newest edit of a line: the edit before it applies again, or the
-// program's text.
-func (m *Manager) UndoEdit(ctx context.Context, ref memoryd.ToolRef, line, by string) (Revision, error) {
-	if _, err := m.Store.Tool(ctx, ref); err != nil {
-		return Revision{}, err
+// undo undoes the newest edit of a line, so that the edit before it applies again, or the
+// program's text; or a decision on a statement, which then waits again.
+func (m *Manager) undo(ctx context.Context, tool memoryd.Tool, d Decision) (e Revision, err error) {
+	what, none := "a change of a line", "no person changed this line"
+	if d.Kind == Wait {
+		what, none = "a decision", "no decision on a statement of this id can be undone"
+	}
+	why := what + " was undone by " + author(d.By)
+	if strings.HasPrefix(d.Line, loadedID+"-") {
+		return m.unload(ctx, tool, d, why, none)
 	}
 	undone := false
-	err := m.decide(ctx, ref, func(st *Status) {
-		at := st.lastEdit(line)
+	err = m.decide(ctx, tool.ToolRef, func(st *Status) {
+		at := st.last(d.Line)
 		if undone = at >= 0; undone {
 			st.Edits = slices.Delete(st.Edits, at, at+1)
 		}
 	})
 	if err == nil && !undone {
-		err = memoryd.Errorf(memoryd.NotFound, "no person changed this line")
+		err = memoryd.Errorf(memoryd.NotFound, "%s", none)
 	}
 	if err != nil {
 		return Revision{}, err
 	}
-	return m.republish(ctx, ref, "a change of a line was undone by "+author(by), nil)
+	return m.republish(ctx, tool.ToolRef, why)
 }
 
-// republish makes the guideline, with what people decided on it, a new version; change,
-// where there is one, is applied to the document first. Somebody who writes in between
-// is waited for: what people decided is in whatever stands in the end.
-func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string, change func(*guidelines.Document)) (Revision, error) {
+// republish makes the guideline, with what people decided on it, a new version. Somebody who
+// writes in between is waited for: what people decided is in whatever stands in the end.
+func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string) (Revision, error) {
 	for {
 		tool, err := m.Store.Tool(ctx, ref)
 		if err != nil {
@@ -163,17 +202,10 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 		if err != nil || cur.Document == nil {
 			return cur, err
 		}
-		st, _, err := m.status(ctx, ref)
-		if err != nil {
+		cur.Why, cur.Reasons, cur.RolledBackTo, cur.ByPerson = why, nil, 0, true
+		if err := m.reapply(ctx, ref, &cur); err != nil {
 			return cur, err
 		}
-		doc := *cur.Document.Unedited()
-		doc.Items = slices.Clone(doc.Items)
-		if change != nil {
-			change(&doc)
-		}
-		cur.Document, cur.Why, cur.Reasons, cur.RolledBackTo, cur.ByPerson = st.applied(&doc), why, nil, 0, true
-		cur.Content = cur.Document.Render()
 		err = m.replace(ctx, tool, &cur)
 		if memoryd.IsKind(err, memoryd.Conflict) {
 			continue
@@ -189,107 +221,146 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 	}
 }
 
-// Decided is a decision on a pending statement, with what is needed to undo it.
-type Decided struct {
-	ID   string `json:"id"`
-	Line string `json:"line,omitempty"`
-	// Text was pending, and Published was in its place.
-	Text      string    `json:"text,omitempty"`
-	Published string    `json:"published,omitempty"`
-	Accept    bool      `json:"accept"`
-	By        string    `json:"by"`
-	At        time.Time `json:"at"`
-	// Over is, for a person's line, what the line replaced.
-	Over   string `json:"over,omitempty"`
-	Person bool   `json:"person,omitempty"`
-	// Loaded is the guideline from elsewhere that the decision was about.
-	Loaded *Revision `json:"loaded,omitempty"`
+// Pending is a statement that waits for a person: it contradicts a person's line, or it came
+// with a dump from another installation.
+type Pending struct {
+	// ID identifies the statement with its exact wording.
+	ID string
+	// Line is the id of the item; "" for a whole guideline.
+	Line string
+	// Section is the section of the guideline, "" for a whole guideline. Published is the
+	// published statement in its place; "" if none.
+	Section, Text, Published string
+	Author                   string
+	// Evidence lists the ids of the grounds in the published version.
+	Evidence []string
 }
 
-// maxUndo is how many decisions can be undone.
-const maxUndo = 20
+func pendingID(id, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return id + "-" + hex.EncodeToString(sum[:5])
+}
 
-// take notes a decision on a statement.
-func (st *Status) take(d Decided) {
-	at := st.lastEdit(d.Line)
-	d.Person = at >= 0 && st.Edits[at].Kind != guidelines.EditBack && d.Line != ""
-	switch {
-	case d.Person && d.Accept: // the person's line goes
-		st.Edits = append(st.Edits, guidelines.Edit{Line: d.Line, Section: st.Edits[at].Section, Kind: guidelines.EditBack, By: author(d.By), At: d.At})
-		st.Accepted = append(st.Accepted, d.ID)
-	case d.Person: // and stays, whatever the counts will be
-		d.Over = st.Edits[at].Over
-		st.Edits[at].Over = d.Text
-		st.Refused = append(st.Refused, d.ID)
-	case d.Loaded != nil:
-	case d.Accept:
-		st.Accepted = append(st.Accepted, d.ID)
-	default:
-		st.Refused = append(st.Refused, d.ID)
+// Pending lists what waits for a person in a tool's guideline.
+func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, error) {
+	tool, err := m.Store.Tool(ctx, ref)
+	if err != nil {
+		return nil, err
 	}
-	st.Decided = append(st.Decided, d)
-	st.Decided = st.Decided[max(0, len(st.Decided)-maxUndo):]
-}
-
-// untake forgets the newest decision on a statement.
-func (st *Status) untake(id string) (d Decided, known bool) {
-	for i, old := range slices.Backward(st.Decided) {
-		if old.ID == id {
-			d, known = old, true
-			st.Decided = slices.Delete(st.Decided, i, i+1)
-			break
+	cur, err := m.current(ctx, tool)
+	if err != nil {
+		return nil, err
+	}
+	var list []Pending
+	if cur.Document != nil {
+		for _, it := range cur.Document.Items {
+			if it.Pending == "" {
+				continue
+			}
+			published := it.Text
+			if it.Removed {
+				published = ""
+			}
+			list = append(list, Pending{ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published, Author: it.Author, Evidence: it.Evidence})
 		}
 	}
-	isIt := func(other string) bool { return other == id }
-	st.Accepted, st.Refused = slices.DeleteFunc(st.Accepted, isIt), slices.DeleteFunc(st.Refused, isIt)
-	if at := st.lastEdit(d.Line); d.Person && at >= 0 {
-		if d.Accept {
-			st.Edits = slices.Delete(st.Edits, at, at+1)
-		} else {
-			st.Edits[at].Over = d.Over
-		}
+	l, err := m.loaded(ctx, ref)
+	if err == nil && l.Content != "" && l.Decided == "" {
+		list = append(list, Pending{ID: pendingID(loadedID, l.Content), Text: l.Content, Author: l.Author})
 	}
-	return d, known
+	return list, err
 }
 
-// UndoRelease undoes a decision on a pending statement: it waits again. Only recent decisions
-// can be undone.
-func (m *Manager) UndoRelease(ctx context.Context, ref memoryd.ToolRef, id, by string) (Revision, error) {
-	if _, err := m.Store.Tool(ctx, ref); err != nil {
-		return Revision{}, err
-	}
-	var d Decided
-	known := false
-	err := m.decide(ctx, ref, func(st *Status) { d, known = st.untake(id) })
-	if err == nil && !known {
-		err = memoryd.Errorf(memoryd.NotFound, "no decision on a statement of this id can be undone")
-	}
+// release publishes a statement that waits, or discards it. It returns NotFound if nothing
+// with that id waits, for example because the wording changed.
+func (m *Manager) release(ctx context.Context, tool memoryd.Tool, d Decision) (Revision, error) {
+	list, err := m.Pending(ctx, tool.ToolRef)
 	if err != nil {
 		return Revision{}, err
 	}
-	why := "a decision was undone by " + author(by)
-	if d.Loaded != nil {
-		return m.unload(ctx, ref, d, why)
+	at := slices.IndexFunc(list, func(p Pending) bool { return p.ID == d.Line })
+	if at < 0 {
+		return Revision{}, memoryd.Errorf(memoryd.NotFound, "no statement of this id is pending")
 	}
-	return m.republish(ctx, ref, why, func(doc *guidelines.Document) {
-		for i := range doc.Items {
-			it := &doc.Items[i]
-			if it.ID != d.Line {
-				continue
-			}
-			if d.Accept && !d.Person && it.Text == d.Text {
-				it.Text = d.Published
-			}
-			if it.Pending == "" && it.Text != d.Text {
-				it.Pending = d.Text
-			}
+	why := map[string]string{Accept: "accepted by ", Refuse: "refused by "}[d.Kind] + d.By
+	p := &list[at]
+	if p.Line == "" {
+		return m.releaseLoaded(ctx, tool, d, why)
+	}
+	err = m.decide(ctx, tool.ToolRef, func(st *Status) {
+		edit := guidelines.Edit{Line: p.Line, Section: p.Section, Kind: guidelines.EditBack, By: author(d.By), At: m.Now()}
+		if at := st.last(p.Line); at >= 0 && d.Kind == Refuse {
+			edit = st.Edits[at] // the person's line stays, whatever the counts will be
+			edit.Over = p.Text
 		}
+		edit.Decides = d.Line
+		_ = st.add(edit) // the line is a person's already
 	})
+	if err != nil {
+		return Revision{}, err
+	}
+	return m.republish(ctx, tool.ToolRef, why)
+}
+
+// pendingKind is the kind of the record of a guideline that came from elsewhere; it has one id.
+const (
+	pendingKind = "guideline_pending"
+	loadedID    = "loaded"
+)
+
+// loaded is a guideline that came from elsewhere.
+type loaded struct {
+	Revision
+
+	Decided string `json:"decided,omitempty"` // Accept or Refuse; "" while it waits
+}
+
+// SetAside returns the record that keeps a guideline from elsewhere until a person decides.
+func SetAside(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error) {
+	data, err := json.Marshal(Revision{Content: g.Content, Author: g.Author, Written: g.Written})
+	return store.Record{RecordKey: loadedKey(ref), Data: data}, err
+}
+
+func loadedKey(ref memoryd.ToolRef) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: pendingKind, ID: loadedID}
+}
+
+// loaded is the guideline that was set aside; its Content is "" where there is none.
+func (m *Manager) loaded(ctx context.Context, ref memoryd.ToolRef) (l loaded, err error) {
+	_, err = store.ReadJSON(ctx, m.Store, loadedKey(ref), &l)
+	return l, err
+}
+
+func (m *Manager) putLoaded(ctx context.Context, ref memoryd.ToolRef, l loaded) error {
+	_, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(ref), Revision: store.AnyRevision}, l)
+	return err
+}
+
+func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, d Decision, why string) (Revision, error) {
+	l, err := m.loaded(ctx, tool.ToolRef)
+	if err != nil {
+		return Revision{}, err
+	}
+	e := l.Revision
+	if d.Kind == Accept {
+		e.Why, e.BasedOn, e.ThroughSeq, e.Number = why, tool.Revision, tool.Lifetime, tool.Guideline.Revision+1
+		_, err = m.publish(ctx, tool, e)
+	} else {
+		e, err = m.current(ctx, tool)
+	}
+	if err != nil {
+		return e, err
+	}
+	l.Decided = d.Kind
+	return e, m.putLoaded(ctx, tool.ToolRef, l)
 }
 
 // unload lets a guideline from elsewhere wait again.
-func (m *Manager) unload(ctx context.Context, ref memoryd.ToolRef, d Decided, why string) (Revision, error) {
-	tool, err := m.Store.Tool(ctx, ref)
+func (m *Manager) unload(ctx context.Context, tool memoryd.Tool, d Decision, why, none string) (Revision, error) {
+	l, err := m.loaded(ctx, tool.ToolRef)
+	if err == nil && (l.Decided == "" || pendingID(loadedID, l.Content) != d.Line) {
+		err = memoryd.Errorf(memoryd.NotFound, "%s", none)
+	}
 	if err != nil {
 		return Revision{}, err
 	}
@@ -297,8 +368,8 @@ func (m *Manager) unload(ctx context.Context, ref memoryd.ToolRef, d Decided, wh
 	if err != nil {
 		return cur, err
 	}
-	if d.Accept && cur.Content == d.Loaded.Content {
-		prev, err := m.Revision(ctx, ref, cur.Number-1)
+	if l.Decided == Accept && cur.Content == l.Content {
+		prev, err := m.Revision(ctx, tool.ToolRef, cur.Number-1)
 		if memoryd.IsKind(err, memoryd.NotFound) {
 			err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
 		}
@@ -309,6 +380,6 @@ func (m *Manager) unload(ctx context.Context, ref memoryd.ToolRef, d Decided, wh
 			return cur, err
 		}
 	}
-	_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(ref), Revision: store.AnyRevision}, d.Loaded)
-	return cur, err
+	l.Decided = ""
+	return cur, m.putLoaded(ctx, tool.ToolRef, l)
 }

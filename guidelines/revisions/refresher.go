@@ -346,7 +346,7 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		}
 		return Result{Failed: err}, nil
 	}
-	doc = st.applied(doc)
+	doc = doc.Edited(st.Edits)
 	text := doc.Render()
 	switch {
 	case tool.Guideline.Revision > 0 && text == tool.Guideline.Content && tool.Guideline.BasedOn == tool.Revision:
@@ -401,7 +401,7 @@ func (m *Manager) replace(ctx context.Context, tool memoryd.Tool, e *Revision) e
 func (m *Manager) reapply(ctx context.Context, ref memoryd.ToolRef, e *Revision) error {
 	st, _, err := m.status(ctx, ref)
 	if err == nil && e.Document != nil {
-		e.Document = st.applied(e.Document)
+		e.Document = e.Document.Edited(st.Edits)
 		e.Content = e.Document.Render()
 	}
 	return err

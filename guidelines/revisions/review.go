@@ -58,15 +58,13 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	}
 	outcomes := Outcomes(calls)
 	before, now := outcomes[prev.Number], outcomes[cur.Number]
-	decision := Compare(before, now)
-	if !decision.Worse {
+	if !Worse(before, now) {
 		return "", nil
 	}
 	why := fmt.Sprintf("version %d did worse: %d of %d calls failed, with version %d %d of %d",
 		cur.Number, now.Bad, now.Calls, prev.Number, before.Bad, before.Calls)
 	if cur.Document != nil {
-		err := m.decide(ctx, ref, func(st *Status) { st.Rejected = append(st.Rejected, cur.Document.Fingerprint) })
-		if err != nil {
+		if err := m.reject(ctx, ref, cur.Document); err != nil {
 			return "", err
 		}
 	}
@@ -87,17 +85,13 @@ func (m *Manager) restore(ctx context.Context, tool memoryd.Tool, old Revision, 
 	return e, err
 }
 
-// RollBack publishes an earlier version again, under a new number. The replaced version is
+// rollBack publishes an earlier version again, under a new number. The replaced version is
 // not written again from the same evidence.
-func (m *Manager) RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (Revision, error) {
-	tool, err := m.Store.Tool(ctx, ref)
-	if err != nil {
-		return Revision{}, err
-	}
+func (m *Manager) rollBack(ctx context.Context, tool memoryd.Tool, revision int64, by string) (Revision, error) {
 	if revision == tool.Guideline.Revision {
 		return Revision{}, memoryd.Errorf(memoryd.Conflict, "version %d is the guideline already", revision)
 	}
-	old, err := m.Revision(ctx, ref, revision)
+	old, err := m.Revision(ctx, tool.ToolRef, revision)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -106,46 +100,37 @@ func (m *Manager) RollBack(ctx context.Context, ref memoryd.ToolRef, revision in
 		return Revision{}, err
 	}
 	if cur.Document != nil && cur.RolledBackTo == 0 {
-		err := m.decide(ctx, ref, func(st *Status) {
-			if !slices.Contains(st.Rejected, cur.Document.Fingerprint) {
-				st.Rejected = append(st.Rejected, cur.Document.Fingerprint)
-			}
-		})
-		if err != nil {
+		if err := m.reject(ctx, tool.ToolRef, cur.Document); err != nil {
 			return Revision{}, err
 		}
 	}
 	return m.restore(ctx, tool, old, "rolled back by "+by)
 }
 
-// Pin keeps a version until it is unpinned: no refresh replaces it. An older version is
-// published again first. Pin returns the pinned version.
-func (m *Manager) Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (Revision, error) {
-	tool, err := m.Store.Tool(ctx, ref)
-	if err != nil {
-		return Revision{}, err
-	}
-	e, err := m.current(ctx, tool)
-	if err != nil {
-		return Revision{}, err
-	}
-	if tool.Guideline.Revision == 0 {
-		return Revision{}, memoryd.Errorf(memoryd.NotFound, "the tool has no guideline yet")
-	}
-	if revision != tool.Guideline.Revision {
-		if e, err = m.RollBack(ctx, ref, revision, by); err != nil {
-			return Revision{}, err
+// reject remembers a version that is not to be written again from the same evidence.
+func (m *Manager) reject(ctx context.Context, ref memoryd.ToolRef, d *guidelines.Document) error {
+	return m.decide(ctx, ref, func(st *Status) {
+		if !slices.Contains(st.Rejected, d.Fingerprint) {
+			st.Rejected = append(st.Rejected, d.Fingerprint)
 		}
-	}
-	return e, m.decide(ctx, ref, func(st *Status) { st.Pinned = e.Number })
+	})
 }
 
-// Unpin lets refreshes replace the guideline again.
-func (m *Manager) Unpin(ctx context.Context, ref memoryd.ToolRef) error {
-	if _, err := m.Store.Tool(ctx, ref); err != nil {
-		return err
+// pin keeps a version until it is unpinned: no refresh replaces it. An older version is
+// published again first. It returns the pinned version.
+func (m *Manager) pin(ctx context.Context, tool memoryd.Tool, revision int64, by string) (e Revision, err error) {
+	switch tool.Guideline.Revision {
+	case 0:
+		return e, memoryd.Errorf(memoryd.NotFound, "the tool has no guideline yet")
+	case revision:
+		e, err = m.current(ctx, tool)
+	default:
+		e, err = m.rollBack(ctx, tool, revision, by)
 	}
-	return m.decide(ctx, ref, func(st *Status) { st.Pinned = 0 })
+	if err != nil {
+		return Revision{}, err
+	}
+	return e, m.decide(ctx, tool.ToolRef, func(st *Status) { st.Pinned = e.Number })
 }
 
 // PinnedVersion returns the pinned version; 0 means none.
@@ -201,41 +186,27 @@ type Counts struct {
 	Bad   int `json:"bad"`
 }
 
-// Decision is the result of comparing the outcomes of two versions.
-type Decision struct {
-	// Worse reports that the newer version does harm: roll it back.
-	Worse bool
-	// Probability is the posterior probability that the newer version's share of bad calls is
-	// higher, with uniform priors; 0.5 without calls.
-	Probability float64
-	// Evidence is the factor by which the outcomes favour "higher" over "equal".
-	Evidence float64
-}
-
-// ErrorRate limits the probability that Worse is ever true if the two versions are equally
+// errorRate limits the probability that a version is ever called worse if the two versions are equally
 // good, however often it is checked while calls arrive.
-const ErrorRate = 0.05
+const errorRate = 0.05
 
 // leastCompared is how many calls of each version a decision needs.
 const leastCompared = 10
 
-// Compare compares the version cur with the one before it, prev.
+// Worse reports whether the version cur does harm, compared with the one before it, prev.
 //
 // It is a sequential test: the Bayes factor of "the share of bad calls is higher"
 // (independent uniform priors, restricted to cur > prev) against "it is equal" (one uniform
-// prior), which under the latter exceeds 1/ErrorRate at any time with probability at most
-// ErrorRate (Ville's inequality; Robbins, "Statistical methods related to the law of the
+// prior), which under the latter exceeds 1/errorRate at any time with probability at most
+// errorRate (Ville's inequality; Robbins, "Statistical methods related to the law of the
 // iterated logarithm", Annals of Mathematical Statistics 41, 1970), on average over the prior
 // of the common share. How often it errs at given shares is simulated in the tests.
-func Compare(prev, cur Counts) Decision {
-	d := Decision{Probability: 0.5, Evidence: 1}
-	if prev.Calls == 0 || cur.Calls == 0 {
-		return d
+func Worse(prev, cur Counts) bool {
+	if min(prev.Calls, cur.Calls) < leastCompared {
+		return false
 	}
-	d.Probability = higher(prev, cur)
-	d.Evidence = 2 * d.Probability * math.Exp(marginal(prev)+marginal(cur)-marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
-	d.Worse = prev.Calls >= leastCompared && cur.Calls >= leastCompared && d.Evidence >= 1/ErrorRate
-	return d
+	evidence := 2 * higher(prev, cur) * math.Exp(marginal(prev)+marginal(cur)-marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
+	return evidence >= 1/errorRate
 }
 
 // marginal is the logarithm of the Beta function B(1+bad, 1+good): the probability

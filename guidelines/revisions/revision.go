@@ -143,20 +143,12 @@ type Status struct {
 	Pinned int64 `json:"pinned,omitempty"`
 	// Rejected are the fingerprints of documents that did worse than the version before them.
 	Rejected []string `json:"rejected,omitempty"`
-	// Accepted and Refused are the ids of pending statements that people decided on.
-	Accepted []string `json:"accepted,omitempty"`
-	Refused  []string `json:"refused,omitempty"`
-	// Decided are the newest of these decisions, which can be undone.
-	Decided []Decided `json:"decided,omitempty"`
 	// Edits are people's edits of lines, oldest first.
 	Edits []guidelines.Edit `json:"edits,omitempty"`
 }
 
-// maxRejected bounds what is remembered of bad versions, and maxDecided of decisions.
-const (
-	maxRejected = 20
-	maxDecided  = 200
-)
+// maxRejected bounds what is remembered of bad versions.
+const maxRejected = 20
 
 func statusKey(ref memoryd.ToolRef) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: statusKind, ID: statusID}
@@ -176,7 +168,6 @@ func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 		}
 		change(&st)
 		st.Rejected = st.Rejected[max(0, len(st.Rejected)-maxRejected):]
-		st.Accepted, st.Refused = st.Accepted[max(0, len(st.Accepted)-maxDecided):], st.Refused[max(0, len(st.Refused)-maxDecided):]
 		_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: statusKey(ref), Revision: revision}, st)
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return err
