@@ -39,7 +39,7 @@ const (
 
 // practices words what to do: the rules that calls bear out, those that a model chose
 // first.
-func (f *findings) practices(d draft) {
+func (f *findings) practices(d *draft) {
 	e := &f.evidence
 	order := slices.Clone(e.Rules)
 	slices.SortStableFunc(order, func(a, b evidence.Rule) int { return f.place(&a) - f.place(&b) })
@@ -54,7 +54,7 @@ func (f *findings) practices(d draft) {
 			worth /= 4 // a dear call is no failed one
 		}
 		d.add(bestPractices, rank, r.Line+": "+r.Found()+".", "rule", worth, r.GroundID())
-		d[bestPractices][len(d[bestPractices])-1].author = f.author(r)
+		(*d)[len(*d)-1].Author = f.author(r)
 		rank++
 	}
 	if e.Unchanged.Tries >= repeatTries && e.UnchangedRuns >= 2 && 10*e.Unchanged.Succeeded <= e.Unchanged.Tries && rank < mostPractices {
@@ -63,7 +63,7 @@ func (f *findings) practices(d draft) {
 	switch {
 	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2 && rank == 0: // nothing tells what to mend
 		d.add(bestPractices, rank+1, "Try another tool, or tell the user: "+ofN(0, e.Failed)+" calls worked"+inRuns(e.Runs)+".", "stop", f.share(e.Failed), statisticsGround)
-	case len(d[bestPractices]) == 0:
+	case len(d.of(bestPractices)) == 0:
 		f.callLike(d)
 	}
 }
@@ -76,18 +76,18 @@ func (f *findings) place(r *evidence.Rule) int {
 	return math.MaxInt32
 }
 
-// author is the model that proposed a rule, "" for none.
+// author is the model that proposed a rule, else the rules.
 func (f *findings) author(r *evidence.Rule) string {
 	for i := range f.proposed {
 		if r.Is(&f.proposed[i]) {
 			return f.model
 		}
 	}
-	return ""
+	return AuthorRules
 }
 
 // callLike is the recommendation of a tool of which nothing else is known: a good call.
-func (f *findings) callLike(d draft) {
+func (f *findings) callLike(d *draft) {
 	x := f.evidence.Exemplar
 	if x == nil {
 		return
@@ -98,14 +98,14 @@ func (f *findings) callLike(d draft) {
 }
 
 // successes words what works.
-func (f *findings) successes(d draft) {
+func (f *findings) successes(d *draft) {
 	e := &f.evidence
 	if e.Judged == 0 {
 		d.add(successPatterns, 0, "Not enough data: no call has been judged yet.", "none", 0, statisticsGround)
 		return
 	}
 	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
-	if x := e.Exemplar; x != nil && len(d[bestPractices]) > 0 && d[bestPractices][0].slot != "like" {
+	if x := e.Exemplar; x != nil && slices.ContainsFunc(d.of(bestPractices), func(it Item) bool { return it.Evidence[0] != exemplarGround }) {
 		if shown := f.exemplar(x); shown != "" && shown != "{}" {
 			rank := 1
 			if len(e.Parameters) == 1 {
@@ -119,7 +119,7 @@ func (f *findings) successes(d draft) {
 
 // comesFrom says where the values of parameters are found, where one or two tools
 // hold nearly all of them.
-func (f *findings) comesFrom(d draft) {
+func (f *findings) comesFrom(d *draft) {
 	type found struct {
 		names          []string
 		seen, of, uses int
@@ -175,7 +175,7 @@ func (f *findings) overall() string {
 }
 
 // issues words what goes wrong beyond what the recommendations tell.
-func (f *findings) issues(d draft) {
+func (f *findings) issues(d *draft) {
 	e := &f.evidence
 	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed && e.Overstated < e.Failed { // none is reported where nothing reports
 		d.add(commonIssues, mostPractices+1, ofN(e.Overstated, e.Failed)+" failed calls were reported as successful.", "flag", f.share(e.Overstated)/2, statisticsGround)
@@ -198,7 +198,7 @@ func (f *findings) issues(d draft) {
 		}
 		d.add(commonIssues, 1, text+".", "unexplained", f.share(unexplained), statisticsGround)
 	}
-	if len(d[commonIssues]) > 0 {
+	if len(d.of(commonIssues)) > 0 {
 		return
 	}
 	text := "None beyond those below."

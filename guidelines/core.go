@@ -22,7 +22,7 @@ const (
 )
 
 // core words what the tool takes and what it returns.
-func (f *findings) core(d draft) {
+func (f *findings) core(d *draft) {
 	name := code(f.tool.Tool)
 	var top []evidence.Parameter
 	unnamed := 0

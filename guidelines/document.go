@@ -3,7 +3,6 @@ package guidelines
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Document is a guideline as statements with their evidence. It is plain data: it can be
@@ -27,7 +26,7 @@ type Document struct {
 // Render returns the text of the guideline: the four sections within MaxWords, and the
 // statistics.
 func (d *Document) Render() string {
-	return d.draft(d.Items).render(d.MaxWords) + d.Answers + d.Statistics
+	return sectionsOf(within(d.Items, d.MaxWords)) + "\n" + d.Answers + d.Statistics
 }
 
 // Tokens estimates the tokens of a text: one per four characters, rounded up, as everywhere
@@ -39,12 +38,13 @@ func Tokens(text string) int { return (len(text) + 3) / 4 }
 // sections. A section without items is left out. The statistics come last, if there is room.
 // It returns "" if not even one item fits.
 func (d *Document) Within(maxTokens int) string {
-	order := make([]int, len(d.Items))
+	items := shownOf(d.Items)
+	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &d.Items[a], &d.Items[b]
+		x, y := &items[a], &items[b]
 		if x.ByPerson() != y.ByPerson() {
 			return map[bool]int{true: -1, false: 1}[x.ByPerson()]
 		}
@@ -55,11 +55,11 @@ func (d *Document) Within(maxTokens int) string {
 	for _, i := range order {
 		try := append(slices.Clone(picked), i)
 		slices.Sort(try)
-		var items []Item
+		var some []Item
 		for _, k := range try {
-			items = append(items, d.Items[k])
+			some = append(some, items[k])
 		}
-		if t := sectionsOf(items); Tokens(t) <= maxTokens {
+		if t := sectionsOf(some); Tokens(t) <= maxTokens {
 			picked, text = try, t
 		}
 	}
@@ -69,83 +69,6 @@ func (d *Document) Within(maxTokens int) string {
 		}
 	}
 	return text
-}
-
-// sectionsOf writes items under the headings of their sections.
-func sectionsOf(items []Item) string {
-	var b strings.Builder
-	for _, name := range sectionNames() {
-		number := 0
-		for _, it := range items {
-			if it.Section != name || it.Removed {
-				continue
-			}
-			if number++; number == 1 {
-				if b.Len() > 0 {
-					b.WriteByte('\n')
-				}
-				b.WriteString("## " + name + "\n")
-			}
-			b.WriteString(bullet(name, number) + it.Text + "\n")
-		}
-	}
-	return b.String()
-}
-
-func (d *Document) draft(items []Item) draft {
-	out := draft{}
-	for _, it := range items {
-		if !it.Removed {
-			out[it.Section] = append(out[it.Section], statement{text: it.Text, rank: it.Rank, must: it.ByPerson()})
-		}
-	}
-	return out
-}
-
-// itemsOf makes items of the statements of a draft. An item that prev has with
-// the same evidence keeps its bytes.
-func itemsOf(d draft, gs []Ground, author string, prev *Document) []Item {
-	prints := printsOf(gs)
-	before := map[string]Item{}
-	if prev != nil {
-		for _, it := range prev.Items {
-			before[it.ID] = it
-		}
-	}
-	var items []Item
-	for _, name := range sectionNames() {
-		for i := range d[name] {
-			s := &d[name][i]
-			it := Item{
-				ID: itemID(name, s), Section: name, Text: s.text, Evidence: s.evidence, Rank: s.rank, Value: s.value, Author: cmp.Or(s.author, author),
-			}
-			it.Fingerprint = itemPrint(it.Evidence, prints)
-			if old, known := before[it.ID]; known && old.Fingerprint == it.Fingerprint && old.Author == it.Author {
-				it.Text = old.Text
-			}
-			if !slices.ContainsFunc(items, func(o Item) bool { return o.ID == it.ID }) {
-				items = append(items, it)
-			}
-		}
-	}
-	return items
-}
-
-func printsOf(gs []Ground) map[string]string {
-	prints := map[string]string{}
-	for _, g := range gs {
-		prints[g.ID] = g.Fingerprint
-	}
-	return prints
-}
-
-// itemPrint is the fingerprint of the evidence of an item.
-func itemPrint(evidence []string, prints map[string]string) string {
-	parts := make([]string, 0, 2*len(evidence))
-	for _, id := range evidence {
-		parts = append(parts, id, prints[id])
-	}
-	return fingerprint(parts...)
 }
 
 // Change is a difference between two versions of a guideline.

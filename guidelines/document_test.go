@@ -49,7 +49,7 @@ func stored(t *testing.T, d *guidelines.Document) *guidelines.Document {
 func TestADocumentRendersWhatIsWritten(t *testing.T) {
 	calls := webSearch(t, 15)
 	d := compose(t, rulesWriter(), calls, nil)
-	content, _, err := rulesWriter().Write(t.Context(), toolOf(calls), calls, 20)
+	content, _, err := written(t, rulesWriter(), toolOf(calls), calls, 20)
 	if err != nil || d.Render() != content || stored(t, d).Render() != content {
 		t.Errorf("%v\n%s\n%s", err, d.Render(), content)
 	}

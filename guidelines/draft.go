@@ -1,104 +1,103 @@
 package guidelines
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// statement is one line of a section. Of all statements those with the lowest
-// rank get the words first.
-type statement struct {
-	text string
-	rank int
-	// slot names what the statement is about, beside its evidence; the two and the
-	// section make its id. evidence are the ids of the items that it words, and
-	// value is how much heeding it matters: effect times frequency.
-	slot     string
-	evidence []string
-	value    float64
-	// author is the model that worded it; "" means the rules.
-	author string
-	// must says that it stands however many words there are: a person set it.
-	must bool
-}
+// draft collects the items of a guideline.
+type draft []Item
 
-// draft is the statements of a guideline by section, each most important first.
-type draft map[string][]statement
-
-func (d draft) add(section string, rank int, text, slot string, value float64, evidence ...string) {
-	if text != "" {
-		d[section] = append(d[section], statement{text: text, rank: rank, slot: slot, value: value, evidence: evidence})
+// add adds a line. slot names what it is about, beside its evidence; the two and the section
+// make its id.
+func (d *draft) add(section string, rank int, text, slot string, value float64, evidence ...string) {
+	id := "item-" + fingerprint(append([]string{section, slot}, evidence...)...)
+	if text != "" && !slices.ContainsFunc(*d, func(o Item) bool { return o.ID == id }) {
+		*d = append(*d, Item{ID: id, Section: section, Text: text, Rank: rank, Value: value, Evidence: evidence, Author: AuthorRules})
 	}
 }
 
-// fingerprint stands for all statements.
+// of lists the lines of a section.
+func (d draft) of(section string) []Item {
+	return slices.DeleteFunc(slices.Clone(d), func(it Item) bool { return it.Section != section })
+}
+
+// fingerprint stands for all lines.
 func (d draft) fingerprint(words int) string {
 	parts := []string{strconv.Itoa(words)}
-	for _, name := range sectionNames() {
-		for i := range d[name] {
-			parts = append(parts, itemID(name, &d[name][i]), d[name][i].text)
-		}
+	for i := range d {
+		parts = append(parts, d[i].ID, d[i].Text)
 	}
 	return fingerprint(parts...)
 }
 
-// render writes the sections with at most words words, not counting headings.
-// The first statement of each section and what people set is always there.
-func (d draft) render(words int) string {
-	kept := map[string][]bool{}
-	highest := 0
-	for _, name := range sectionNames() {
-		slices.SortStableFunc(d[name], func(a, b statement) int { return a.rank - b.rank })
-	}
-	for _, name := range sectionNames() {
-		kept[name] = make([]bool, len(d[name]))
-		for i, s := range d[name] {
-			highest = max(highest, s.rank)
-			if i == 0 || s.must {
-				kept[name][i] = true
-				words -= wordCount(s.text)
-			}
-		}
-	}
-	for rank := 0; rank <= highest; rank++ {
-		for _, name := range sectionNames() {
-			for i, s := range d[name] {
-				if n := wordCount(s.text); s.rank == rank && !kept[name][i] && n <= words {
-					kept[name][i] = true
-					words -= n
-				}
-			}
-		}
-	}
-	var b strings.Builder
-	for _, name := range sectionNames() {
-		if len(d[name]) == 0 {
-			continue
-		}
-		b.WriteString("## " + name + "\n")
-		number := 0
-		for i, s := range d[name] {
-			if !kept[name][i] {
-				continue
-			}
-			number++
-			b.WriteString(bullet(name, number) + s.text + "\n")
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
+// bySection sorts items by their sections.
+func bySection(a, b Item) int {
+	return slices.Index(sectionNames(), a.Section) - slices.Index(sectionNames(), b.Section)
 }
 
-// bullet starts a line: the core function is prose, practices are numbered.
-func bullet(section string, number int) string {
-	switch section {
-	case coreFunction:
-		return ""
-	case bestPractices:
-		return string(rune('0'+min(number, 9))) + ". "
+// shownOf are the items that are shown, in order.
+func shownOf(items []Item) []Item {
+	shown := slices.DeleteFunc(slices.Clone(items), func(it Item) bool { return it.Removed })
+	slices.SortStableFunc(shown, func(a, b Item) int { return cmp.Or(bySection(a, b), a.Rank-b.Rank) })
+	return shown
+}
+
+// within picks items with at most so many words, the lowest ranks first. The first of each
+// section and what people set is always there.
+func within(items []Item, words int) []Item {
+	items = shownOf(items)
+	kept, order := make([]bool, len(items)), make([]int, len(items))
+	take := func(i int) {
+		kept[i] = true
+		words -= wordCount(items[i].Text)
 	}
-	return "- "
+	for i := range items {
+		order[i] = i
+		if i == 0 || items[i-1].Section != items[i].Section || items[i].ByPerson() {
+			take(i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return items[a].Rank - items[b].Rank })
+	for _, i := range order {
+		if !kept[i] && wordCount(items[i].Text) <= words {
+			take(i)
+		}
+	}
+	var picked []Item
+	for i := range items {
+		if kept[i] {
+			picked = append(picked, items[i])
+		}
+	}
+	return picked
+}
+
+// sectionsOf writes items under the headings of their sections: the core function is prose,
+// practices are numbered.
+func sectionsOf(items []Item) string {
+	var b strings.Builder
+	number := 0
+	for i, it := range items {
+		if i == 0 || items[i-1].Section != it.Section {
+			if number = 0; i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString("## " + it.Section + "\n")
+		}
+		number++
+		switch it.Section {
+		case coreFunction:
+		case bestPractices:
+			b.WriteString(strconv.Itoa(min(number, 9)) + ". ")
+		default:
+			b.WriteString("- ")
+		}
+		b.WriteString(it.Text + "\n")
+	}
+	return b.String()
 }
 
 // wordCount counts words as a person would: runs between blanks that hold more

@@ -65,11 +65,6 @@ const (
 	sourcesGround    = "sources"
 )
 
-// itemID names a statement by its section, its slot and its evidence.
-func itemID(section string, s *statement) string {
-	return "item-" + fingerprint(append([]string{section, s.slot}, s.evidence...)...)
-}
-
 // fingerprint is ten hexadecimal digits of SHA-256 over the parts.
 func fingerprint(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -80,11 +75,9 @@ func fingerprint(parts ...string) string {
 // statements that the rules make of it: what they do not show may change.
 func groundsFor(f *findings, d draft) []Ground {
 	c := grounder{said: map[string][]string{}, known: map[string]bool{}}
-	for _, name := range sectionNames() {
-		for _, s := range d[name] {
-			for _, id := range s.evidence {
-				c.said[id] = append(c.said[id], s.text)
-			}
+	for _, it := range d {
+		for _, id := range it.Evidence {
+			c.said[id] = append(c.said[id], it.Text)
 		}
 	}
 	e := &f.evidence

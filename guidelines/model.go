@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"text/template"
 
 	"memoryd"
@@ -60,22 +59,11 @@ func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 // Use sets the window, as Rules.Window does. Call it before the first Write.
 func (x *Model) Use(w Window) { x.rules.Window = w }
 
-// Write writes the guideline of a tool as Rules.Write does, with the model's choice. Its
+// Compose writes the guideline of a tool as Rules.Compose does, with the model's choice. Its
 // author is the model's name. It is AuthorRules if nothing of the answer was usable, or if
 // the model failed on a first guideline. Any other failure is an error of kind Unavailable,
-// and the existing guideline stays.
-func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
-	d, err := x.Compose(ctx, tool, calls, recent, nil)
-	if err != nil {
-		return "", "", err
-	}
-	return d.Render(), d.Author, nil
-}
-
-// Compose is Write with the statements and their evidence. If prev, the previous version, was
-// written from the same evidence, no model is asked: its items stay, and only the statistics
-// are updated. Otherwise items of prev with the same evidence keep their bytes, and the
-// answer replaces the rest.
+// and the existing guideline stays. If prev, the previous version, was written from the same
+// evidence, no model is asked: its items stay, and only the statistics are updated.
 func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -114,7 +102,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 				return "", fmt.Errorf("none of its items stood the checks (%v)", review.Dropped)
 			}
 			worded = f.draft()
-			return worded.render(x.cfg.MaxWords), nil
+			return sectionsOf(within(worded, x.cfg.MaxWords)), nil
 		},
 	}
 	text, err := x.summarizer.Do(ctx, request)
@@ -122,50 +110,13 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	case err == nil:
 	case ctx.Err() == nil && (tool.Guideline.Revision == 0 || errors.Is(err, summarize.ErrUnusable)):
 		f.chosen, f.proposed, f.evidence.Rules = nil, nil, mined
-		return x.rules.document(f, f.draft(), prev), nil // the rules' text stands whenever the model's does not
+		return x.rules.document(f, f.draft()), nil // the rules' text stands whenever the model's does not
 	default:
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
 	}
-	d := x.rules.document(f, worded, prev)
-	d.Items = merge(prev, d.Items, printsOf(d.Grounds))
+	d := x.rules.document(f, worded)
 	d.Author, d.Fingerprint = text.Author, mark
 	return d, nil
-}
-
-// merge keeps the items of a model in prev whose evidence is the same, in place
-// of those of next on the same evidence.
-func merge(prev *Document, next []Item, prints map[string]string) []Item {
-	if prev == nil {
-		return next
-	}
-	about := func(it Item) string { return it.Section + " " + strings.Join(it.Evidence, " ") }
-	standing := map[string][]Item{}
-	for _, it := range prev.Items {
-		if it.Author != AuthorRules && len(it.Evidence) > 0 && it.Fingerprint == itemPrint(it.Evidence, prints) {
-			standing[about(it)] = append(standing[about(it)], it)
-		}
-	}
-	var merged []Item
-	used := map[string]bool{}
-	for _, it := range next {
-		old, known := standing[about(it)]
-		switch {
-		case !known:
-			merged = append(merged, it)
-		case !used[about(it)]:
-			merged = append(merged, old...)
-			used[about(it)] = true
-		}
-	}
-	for _, it := range prev.Items { // what the answer left out stands as long as its evidence does
-		if _, known := standing[about(it)]; known && !used[about(it)] {
-			merged = append(merged, it)
-		}
-	}
-	slices.SortStableFunc(merged, func(a, b Item) int {
-		return slices.Index(sectionNames(), a.Section) - slices.Index(sectionNames(), b.Section)
-	})
-	return merged
 }
 
 // failure gives err the sentence that a caller may see.
@@ -200,7 +151,7 @@ func (x *Model) parts(f *findings, draft draft) []summarize.Part {
 	e := &f.evidence
 	parts := []summarize.Part{
 		{Label: "tool", Data: textsafe.Visible(f.tool.Tool), Required: true},
-		{Label: "draft", Data: draft.render(x.cfg.MaxWords), Required: true},
+		{Label: "draft", Data: sectionsOf(within(draft, x.cfg.MaxWords)) + "\n", Required: true},
 	}
 	var table []map[string]any
 	for _, p := range e.Parameters {

@@ -41,7 +41,7 @@ func ask(t *testing.T, m modelFunc, calls []memoryd.Call) (string, guidelines.Re
 	}
 	var seen guidelines.Review
 	x.Observe = func(_ context.Context, _ memoryd.ToolRef, r guidelines.Review) { seen = r }
-	content, author, err := x.Write(t.Context(), toolOf(calls), calls, 20)
+	content, author, err := written(t, x, toolOf(calls), calls, 20)
 	if err == nil && author != "scripted-1" {
 		t.Errorf("author %q", author)
 	}
@@ -203,7 +203,7 @@ func TestNothingThatAModelWritesIsPublished(t *testing.T) {
 func TestTheRulesWriteWhatAModelsAnswerCannot(t *testing.T) {
 	calls := webSearch(t, 15)
 	cfg := configtest.Section[guidelines.Config]("guidelines")
-	want, _, err := guidelines.NewRules(cfg).Write(t.Context(), toolOf(calls), calls, 20)
+	want, _, err := written(t, guidelines.NewRules(cfg), toolOf(calls), calls, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestTheRulesWriteWhatAModelsAnswerCannot(t *testing.T) {
 		for _, revision := range []int64{0, 1} {
 			tool := toolOf(calls)
 			tool.Guideline.Revision = revision
-			if content, author, err := x.Write(t.Context(), tool, calls, 20); err != nil || author != guidelines.AuthorRules || content != want {
+			if content, author, err := written(t, x, tool, calls, 20); err != nil || author != guidelines.AuthorRules || content != want {
 				t.Errorf("%s: by %q, %v\n%s", name, author, err, content)
 			}
 		}
@@ -234,11 +234,11 @@ func TestAModelThatCannotBeReachedLeavesTheGuidelineThatIsThere(t *testing.T) {
 	}
 	calls := webSearch(t, 15)
 	tool := toolOf(calls)
-	if _, author, err := x.Write(t.Context(), tool, calls, 20); err != nil || author != guidelines.AuthorRules {
+	if _, author, err := written(t, x, tool, calls, 20); err != nil || author != guidelines.AuthorRules {
 		t.Errorf("a first guideline: author %q, error %v", author, err)
 	}
 	tool.Guideline.Revision = 1
-	_, _, err = x.Write(t.Context(), tool, calls, 20)
+	_, _, err = written(t, x, tool, calls, 20)
 	var m *memoryd.ModelError
 	if !errors.As(err, &m) || !memoryd.IsKind(err, memoryd.Unavailable) {
 		t.Errorf("got %v", err)

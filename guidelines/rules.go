@@ -3,6 +3,7 @@ package guidelines
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -33,20 +34,9 @@ type Window interface {
 // NewRules returns a Rules.
 func NewRules(cfg Config) *Rules { return &Rules{cfg: cfg} }
 
-// Write writes the guideline of a tool from its stored calls, oldest first. The newest recent
+// Compose writes the guideline of a tool from its stored calls, oldest first. The newest recent
 // of them are the recent window. It fails only if ctx has ended.
-func (x *Rules) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
-	d, err := x.Compose(ctx, tool, calls, recent, nil)
-	if err != nil {
-		return "", "", err
-	}
-	return d.Render(), d.Author, nil
-}
-
-// Compose is Write with the statements and their evidence. If prev, the previous version, has
-// an item with the same evidence, the item keeps its bytes. If nothing differs, the result
-// equals prev.
-func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
+func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, _ *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -54,16 +44,27 @@ func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	if err != nil {
 		return nil, err
 	}
-	return x.document(f, f.draft(), prev), nil
+	return x.document(f, f.draft()), nil
 }
 
 // document itemises the draft of the rules.
-func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
-	gs := groundsFor(f, d)
-	return &Document{
-		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: itemsOf(d, gs, AuthorRules, prev),
-		Grounds: gs, Answers: f.answers(), Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
+func (x *Rules) document(f *findings, d draft) *Document {
+	doc := &Document{
+		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: d,
+		Grounds: groundsFor(f, d), Answers: f.answers(), Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
 	}
+	prints := map[string]string{}
+	for _, g := range doc.Grounds {
+		prints[g.ID] = g.Fingerprint
+	}
+	for i := range d {
+		var parts []string
+		for _, id := range d[i].Evidence {
+			parts = append(parts, id, prints[id])
+		}
+		d[i].Fingerprint = fingerprint(parts...)
+	}
+	return doc
 }
 
 // find computes everything that a guideline is worded from.
@@ -147,10 +148,11 @@ func (f *findings) goodCosts(calls []memoryd.Call) {
 
 // draft words all sections.
 func (f *findings) draft() draft {
-	d := draft{}
+	d := &draft{}
 	f.core(d)
 	f.practices(d)
 	f.successes(d)
 	f.issues(d)
-	return d
+	slices.SortStableFunc(*d, bySection)
+	return *d
 }

@@ -14,13 +14,14 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 func write(t *testing.T, calls []memoryd.Call) string {
 	t.Helper()
-	content, author, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Write(t.Context(), toolOf(calls), calls, 20)
+	content, author, err := written(t, guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), toolOf(calls), calls, 20)
 	if err != nil || author != guidelines.AuthorRules {
 		t.Fatalf("author %q, error %v", author, err)
 	}
@@ -121,7 +122,7 @@ func TestNothingHostileReachesAGuideline(t *testing.T) {
 func TestAnEndedContextWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Write(ctx, memoryd.Tool{}, nil, 20); !errors.Is(err, context.Canceled) {
+	if _, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Compose(ctx, memoryd.Tool{}, nil, 20, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -153,4 +154,14 @@ func TestASectionThatIsNotAskedForIsLeftOut(t *testing.T) {
 	if guidelines.Select(text, nil) != text {
 		t.Error("no names leave something out")
 	}
+}
+
+// written is the text that a composer writes, and its author.
+func written(t *testing.T, x revisions.Composer, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
+	t.Helper()
+	d, err := x.Compose(t.Context(), tool, calls, recent, nil)
+	if err != nil {
+		return "", "", err
+	}
+	return d.Render(), d.Author, nil
 }
