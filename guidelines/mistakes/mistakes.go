@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -237,10 +236,6 @@ func shown(input json.RawMessage) string {
 	return textsafe.Line(textsafe.Mask(text), maxDid)
 }
 
-// slots are the parts of a message that differ between failures of one kind: quoted
-// texts, addresses and paths, names with digits or marks in them, numbers.
-var slots = regexp.MustCompile("\"[^\"]*(?:\"|…$)|'[^']*'|“[^”]*”|`[^`']*(?:[`']|…$)|[^\\s\"'`]*[/\\\\][^\\s\"'`]*|[\\pL\\pN_]*[_.:-]?[\\pL\\pN]*\\pN[\\pL\\pN_.:-]*")
-
 // maxForm bounds a form, in characters.
 const maxForm = 120
 
@@ -249,7 +244,7 @@ const maxForm = 120
 // whole, because its numbers distinguish it.
 func Form(summary string) string {
 	said := textsafe.HeadRunes(summary, 4*maxForm)
-	bare := strings.Join(strings.Fields(slots.ReplaceAllString(said, "…")), " ")
+	bare := strings.Join(strings.Fields(errortext.Masked(said)), " ")
 	if len(strings.Fields(bare)) <= 3 && strings.ContainsAny(said, "0123456789") && !strings.ContainsAny(said, "/\\\"'`") || !worded(bare) {
 		bare = said
 	}

@@ -1,8 +1,10 @@
 package errortext
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoryd/internal/loosejson"
 )
@@ -124,3 +126,17 @@ func (m *messages) member(c int32, r role, depth int) {
 		m.take(c, depth+1, true)
 	}
 }
+
+// slots are the parts of a message that differ between failures of one kind: quoted texts,
+// addresses and paths, names with digits or marks in them, numbers.
+var slots = regexp.MustCompile("\"[^\"]*(?:\"|…$)|'[^']*'|“[^”]*”|`[^`']*(?:[`']|…$)|[^\\s\"'`]*[/\\\\][^\\s\"'`]*|[\\pL\\pN_]*[_.:-]?[\\pL\\pN]*\\pN[\\pL\\pN_.:-]*")
+
+// Masked returns a message without its variable parts.
+func Masked(message string) string {
+	if strings.IndexFunc(message, varies) < 0 {
+		return message
+	}
+	return slots.ReplaceAllString(message, "…")
+}
+
+func varies(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune("\"'“`/\\", r) }
