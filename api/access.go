@@ -83,7 +83,7 @@ func (s *server) within(c echo.Context, m Mount, computing bool) error {
 		return s.refuseBody(c, err)
 	}
 	defer lease.Release()
-	body, err := s.takeBody(c, &lease)
+	body, err := s.takeBody(c, &lease, func([]byte) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -241,13 +241,62 @@ func TestABodyIsReservedAsItArrives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := readAll(bytes.NewReader(make([]byte, size)), s.cfg.MaxBodyBytes, -1, &lease)
+		body, err := readAll(bytes.NewReader(make([]byte, size)), s.cfg.MaxBodyBytes, -1, &lease, func([]byte) error { return nil })
 		if want != (err == nil) || want && len(body) != size || !want && !memoryd.IsKind(err, memoryd.Overloaded) {
 			t.Errorf("%d bytes: %d, %v", size, len(body), err)
 		}
 		lease.Release()
 	}
 	other.Release()
+}
+
+// growing is a body whose beginning names a workspace; it fails the test if it is read to its end
+// before there is an answer.
+type growing struct {
+	t    *testing.T
+	rec  *httptest.ResponseRecorder
+	sent int
+}
+
+func (b *growing) Read(into []byte) (int, error) {
+	const size = 1 << 20
+	if b.sent > keptBody && b.rec.Body.Len() == 0 {
+		b.t.Fatal("the body was read on before the request was turned away")
+	}
+	n := min(len(into), size-b.sent)
+	if n == 0 {
+		return 0, io.EOF
+	}
+	copy(into[:n], bytes.Repeat([]byte(" "), n))
+	if b.sent == 0 {
+		copy(into[:n], `{"workspace_id":"greedy",`)
+	}
+	b.sent += n
+	return n, nil
+}
+
+// A workspace that has no room left, or whose line is too long, is told so at the beginning of a
+// body.
+func TestABodyOfAWorkspaceWithoutRoomIsNotReadToItsEnd(t *testing.T) {
+	s := busyServer(t, 10)
+	h := newCrowd(s).h
+	for {
+		lease, err := s.quota.Admit(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lease.Release()
+		if err := lease.Bind("greedy", 0); err != nil {
+			lease.Release()
+			break
+		}
+	}
+	body := &growing{t: t, rec: httptest.NewRecorder()}
+	req := httptest.NewRequest("POST", "/add_tool_call_result", body)
+	req.ContentLength = 1 << 20
+	if h.ServeHTTP(body.rec, req); body.rec.Code != http.StatusTooManyRequests {
+		t.Errorf("answered %d", body.rec.Code)
+	}
 }
 
 // TestAMountedPartIsLetInAsTheAPIIs: the dashboard passed by the bounds on requests,

@@ -136,9 +136,10 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // readBody reads a body of up to limit bytes, plain or gzipped; what of it has arrived
-// is reserved with the lease.
-func readBody(r *http.Request, limit int64, lease *ops.Lease) ([]byte, error) {
+// is reserved with the lease. begun is told the beginning of one that is larger than keptBody.
+func readBody(r *http.Request, limit int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
 	var in io.Reader = r.Body
+	announced := r.ContentLength
 	switch encoding := strings.ToLower(r.Header.Get(echo.HeaderContentEncoding)); encoding {
 	case "", "identity":
 	case "gzip":
@@ -146,34 +147,27 @@ func readBody(r *http.Request, limit int64, lease *ops.Lease) ([]byte, error) {
 		if err != nil {
 			return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not gzip, as Content-Encoding says")
 		}
-		in = zr
+		in, announced = zr, -1
 	default:
 		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType)
 	}
-	body, err := readAll(in, limit, r.ContentLength, lease)
+	body, err := readAll(in, limit, announced, lease, begun)
 	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) && !memoryd.IsKind(err, memoryd.Overloaded) {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "cannot read the whole body")
 	}
 	return body, err
 }
 
-// firstRead is what is reserved of an announced body at once, and keptBody the room of
-// bodies that is used again.
+// keptBody is the room of bodies that is used again. What arrives has at most nextRoom times
+// as much room made for it.
 const (
-	firstRead = 64 << 10
-	keptBody  = 8 << 10
+	keptBody = 8 << 10
+	nextRoom = 16
 )
 
-// bodies are for requests whose handlers keep nothing of the body: see handler.
+// bodies are for requests whose handlers keep nothing of the body, see handler, and for the
+// beginning of all.
 var bodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
-
-// roomFor is an empty slice for so many bytes.
-func roomFor(n int64) []byte {
-	if n > keptBody {
-		return make([]byte, 0, n)
-	}
-	return bodies.Get().(*[keptBody]byte)[:0] //nolint:forcetypeassert // the pool holds nothing else
-}
 
 // giveBack lets the room of a body be used again.
 func giveBack(body []byte) {
@@ -182,23 +176,19 @@ func giveBack(body []byte) {
 	}
 }
 
-func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, error) {
+func readAll(in io.Reader, limit, announced int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
 	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
 		return nil, tooLarge()
 	}
-	var body []byte
-	first := min(announced+1, firstRead)
-	if announced < 0 {
-		first = min(512, limit+1)
-		body = make([]byte, 0, first)
-	} else {
-		body = roomFor(first)
+	first := int64(keptBody)
+	if announced >= 0 {
+		first = min(announced+1, keptBody)
 	}
-	reserved := first
-	if err := lease.Reserve(reserved); err != nil {
+	if err := lease.Reserve(first); err != nil {
 		return nil, err
 	}
+	body := bodies.Get().(*[keptBody]byte)[:0] //nolint:forcetypeassert // the pool holds nothing else
 	for {
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -210,15 +200,29 @@ func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, er
 		case err != nil:
 			return nil, err
 		case len(body) == cap(body):
-			more := min(int64(cap(body)), limit+1-int64(cap(body)))
-			if announced > int64(cap(body)) {
-				more = min(more, announced+1-int64(cap(body)))
-			}
-			if err := lease.Reserve(int64(cap(body)) + more - reserved); err != nil {
+			if body, err = moreRoom(body, limit, announced, lease, begun); err != nil {
 				return nil, err
 			}
-			reserved = int64(cap(body)) + more
-			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 	}
+}
+
+// moreRoom makes room for what follows: for all that was announced, unless what has arrived
+// is little beside it.
+func moreRoom(body []byte, limit, announced int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
+	has := int64(cap(body))
+	if has == keptBody {
+		defer giveBack(body)
+		if err := begun(body); err != nil {
+			return nil, err
+		}
+	}
+	room := min(2*has, limit+1)
+	if announced >= has {
+		room = min(announced+1, nextRoom*has)
+	}
+	if err := lease.Reserve(room - has); err != nil {
+		return nil, err
+	}
+	return append(make([]byte, 0, room), body...), nil
 }

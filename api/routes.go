@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"memoryd"
@@ -212,26 +213,39 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 	}
 }
 
-// read reads the body and says on whose behalf the request is.
+// read reads the body and says on whose behalf the request is. That is often known from the
+// beginning of the body, or before; what the workspace has no room for is read no further.
 func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
+	q := queryOf(c)
+	named := cmp.Or(q.path("workspace"), c.QueryParam("workspace"))
 	if e.traits&withBody != 0 {
-		if body, err = s.takeBody(c, lease); err != nil {
+		if body, err = s.takeBody(c, lease, func(head []byte) error {
+			if named = cmp.Or(named, peekWorkspace(head)); named == "" || q.err != nil {
+				return nil
+			}
+			workspace = workspaceOf(q.ctx(), named)
+			if err := s.Scheduler.Room(workspace); err != nil {
+				return err
+			}
+			return lease.Bind(workspace, int64(len(head)))
+		}); err != nil {
 			return nil, "", err
 		}
 	}
-	q := queryOf(c)
-	if workspace = cmp.Or(q.path("workspace"), c.QueryParam("workspace")); q.err != nil {
+	if q.err != nil {
 		return nil, "", q.err
 	}
-	workspace = workspaceOf(q.ctx(), cmp.Or(workspace, peekWorkspace(body)))
+	if workspace == "" {
+		workspace = workspaceOf(q.ctx(), cmp.Or(named, peekWorkspace(body)))
+	}
 	return body, workspace, lease.Bind(workspace, int64(len(body)))
 }
 
 // takeBody reads the body, or refuses it.
-func (s *server) takeBody(c echo.Context, lease *ops.Lease) ([]byte, error) {
+func (s *server) takeBody(c echo.Context, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
 	w := http.NewResponseController(c.Response())
 	_ = w.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own holds
-	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes, lease)
+	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes, lease, begun)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = echo.NewHTTPError(http.StatusRequestTimeout, fmt.Sprintf("the body was not delivered within %v", bodyTime))
@@ -311,28 +325,51 @@ const (
 
 // refuseBody answers a request whose body is not read, or not to its end, at once, and
 // then throws a bounded rest of it away: a client that looks at the answer only when
-// it has sent everything gets to see it.
+// it has sent everything gets to see it. After a small rest the connection is used again:
+// a new one costs both sides more.
 func (s *server) refuseBody(c echo.Context, err error) error {
-	if c.Request().ContentLength == 0 {
+	r, w := c.Request(), http.NewResponseController(c.Response())
+	if r.ContentLength == 0 {
 		return err
 	}
-	c.Response().Header().Set("Connection", "close")
+	kept := r.ContentLength > 0 && r.ContentLength <= keptRest && w.EnableFullDuplex() == nil
+	if !kept {
+		c.Response().Header().Set("Connection", "close")
+	}
 	c.Error(err)
-	drain(c, s.cfg.MaxBodyBytes)
+	if w.Flush() != nil || w.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		return err
+	}
+	if drained := drain(r.Body, s.cfg.MaxBodyBytes); kept && !drained {
+		if conn, _, err := w.Hijack(); err == nil { // what comes is no request
+			_ = conn.Close()
+		}
+	}
 	return err // it is answered already
 }
 
-// drainTime is how long what is left of a refused body is read, and thrown away.
-const drainTime = 2 * time.Second
+// What is read, and thrown away, of a refused body, for how long, and from which announced
+// size on the connection ends with it.
+const (
+	drainTime = 2 * time.Second
+	drainRoom = 64 << 10
+	keptRest  = 256 << 10
+)
 
-// drain reads on from a body that was refused, so that a client that looks at the
-// answer only when it has sent everything gets to see it; no more than another
-// limit's worth, and not for long.
-func drain(c echo.Context, limit int64) {
-	w := http.NewResponseController(c.Response())
-	if w.Flush() == nil && w.SetReadDeadline(time.Now().Add(drainTime)) == nil {
-		_, _ = io.CopyN(io.Discard, c.Request().Body, limit)
+var drains = sync.Pool{New: func() any { return new([drainRoom]byte) }}
+
+// drain reads to the end of a body; false: it met an error, or the limit.
+func drain(body io.Reader, limit int64) bool {
+	room := drains.Get().(*[drainRoom]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer drains.Put(room)
+	for limit > 0 {
+		n, err := body.Read(room[:])
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		limit -= int64(n)
 	}
+	return false
 }
 
 // isBlank reports whether a body was left out.

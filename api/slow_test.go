@@ -135,6 +135,52 @@ func TestABodyThatDoesNotArriveEndsAfter15Seconds(t *testing.T) {
 	}
 }
 
+// A refused body of a common size costs the client no new connection, unless it does not come.
+func TestTheConnectionOfASmallRefusedBodyIsUsedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		announced, sent int
+		kept            bool
+	}{
+		"it comes":         {100 << 10, 100 << 10, true},
+		"it does not come": {100 << 10, 10, false},
+		"a large one":      {1 << 20, 1 << 20, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := onPipes(t)
+				for range testConfig().MaxInFlight { // they take all the room
+					client, _ := p.dial(t)
+					go func() { _, _ = io.WriteString(client, headOf("POST", "/add_tool_call_result", 10)) }()
+				}
+				synctest.Wait()
+				client, gone := p.dial(t)
+				var writer sync.WaitGroup
+				writer.Go(func() {
+					_, _ = io.WriteString(client, headOf("POST", "/add_tool_call_result", tc.announced)+strings.Repeat(" ", tc.sent))
+					if tc.kept {
+						_, _ = io.WriteString(client, headOf("GET", "/livez", 0))
+					}
+				})
+				in := bufio.NewReader(client)
+				resp, err := http.ReadResponse(in, nil)
+				if err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+					t.Fatal(err, resp)
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				if tc.kept {
+					if resp, err = http.ReadResponse(in, nil); err != nil || resp.StatusCode != http.StatusOK {
+						t.Error(err, resp)
+					}
+				} else {
+					<-gone
+				}
+				_ = client.Close()
+				writer.Wait()
+			})
+		})
+	}
+}
+
 // S4: who takes nothing of an answer is let go after 30 s; who begins to read before has all
 // of it, and who takes a piece now and then keeps what is written in pieces.
 func TestAReaderWhoTakesNothingIsLetGoAfter30Seconds(t *testing.T) {

@@ -70,12 +70,17 @@ func (q *Quota) Room(announced int64) error {
 	return nil
 }
 
-// Bind assigns the request to a workspace and sets the real size of its body. It fails with
-// Overloaded if the workspace has used its share.
+// Bind assigns the request to a workspace and sets the size of its body, as far as it is known.
+// It fails with Overloaded if the workspace has used its share. Bind again, with the real size,
+// refuses nothing.
 func (l *Lease) Bind(workspace string, bytes int64) error {
 	q := l.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if l.bound {
+		l.take(bytes - l.counted)
+		return nil
+	}
 	q.used.bytes += bytes - l.counted
 	l.bytes, l.counted = bytes, bytes
 	mine := q.byOne[workspace]
@@ -97,10 +102,19 @@ func (l *Lease) Reserve(bytes int64) error {
 	if q.used.bytes+bytes > q.most.bytes {
 		return overloaded(full)
 	}
-	q.used.bytes += bytes
+	l.take(bytes)
+	return nil
+}
+
+// take adds bytes of a body, or gives some back.
+func (l *Lease) take(bytes int64) {
+	l.quota.used.bytes += bytes
 	l.bytes += bytes
 	l.counted += bytes
-	return nil
+	if mine, bound := l.quota.byOne[l.workspace]; bound && l.bound {
+		mine.bytes += bytes
+		l.quota.byOne[l.workspace] = mine
+	}
 }
 
 const greedy = "the workspace has too many requests under way"

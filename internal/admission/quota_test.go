@@ -67,7 +67,12 @@ func TestQuotasAddUp(t *testing.T) {
 			}
 			_, has := s.byOne[workspace]
 			if err := tk.Bind(workspace, size/2); err == nil {
-				under = append(under, tk)
+				if tk.Reserve(size) == nil { // the rest arrives
+					err = tk.Bind(workspace, rapid.Int64Range(0, size).Draw(t, "real"))
+				}
+				if under = append(under, tk); err != nil {
+					t.Fatalf("one that was let in was refused: %v", err)
+				}
 			} else if tk.Release(); !has {
 				t.Fatalf("a workspace with nothing under way was refused: %v", err)
 			}

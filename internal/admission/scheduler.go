@@ -152,6 +152,20 @@ func Blocking(ctx context.Context, f func()) error {
 	return slot.Reacquire(ctx)
 }
 
+// Room fails with Overloaded if a request of the workspace would now wait too long for a slot. It
+// joins no queue.
+func (s *Scheduler) Room(workspace string) error {
+	if s == nil || s.maxWait <= 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lines[workspace]; l != nil && l.tooLate(s.maxWait) {
+		return s.overloaded()
+	}
+	return nil
+}
+
 // request takes a free slot and returns nil, or joins the queue.
 func (s *Scheduler) request(workspace string) (*waiter, error) {
 	s.mu.Lock()

@@ -261,6 +261,35 @@ func TestWhoseTurnWouldComeTooLateIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
+// Whoever would be refused in the line is told so before it joins; others are not.
+func TestALineThatIsTooLongHasNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewScheduler(1, time.Second)
+		slot := acquire(t, s, "greedy")
+		for range 30 {
+			go func() {
+				if slot, err := s.Acquire(t.Context(), "greedy"); err == nil {
+					time.Sleep(90 * time.Millisecond)
+					slot.Release()
+				}
+			}()
+		}
+		synctest.Wait()
+		if err := s.Room("greedy"); err != nil {
+			t.Errorf("before a pace is known: %v", err)
+		}
+		slot.Release()
+		time.Sleep(850 * time.Millisecond)
+		if err := s.Room("greedy"); !memoryd.IsKind(err, memoryd.Overloaded) {
+			t.Errorf("%d wait: %v", s.queue.Len(), err)
+		}
+		if err := s.Room("modest"); err != nil {
+			t.Errorf("another workspace: %v", err)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
 // A request whose call is stored goes before those that have not begun, and is
 // never refused.
 func TestWhoHadASlotIsNext(t *testing.T) {
