@@ -2,6 +2,7 @@ package memoryd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 )
 
@@ -11,40 +12,46 @@ func (c *Call) Run() string { return RunOf(c.Metadata) }
 // RunOf returns the run that the metadata of a call name: trajectory_id, otherwise session_id. It
 // is a text or a number of at most MaxNameBytes; "" if there is none.
 func RunOf(metadata json.RawMessage) string {
-	if !bytes.Contains(metadata, []byte(`trajectory_id`)) && !bytes.Contains(metadata, []byte(`session_id`)) {
-		return ""
+	n := NamesOf(metadata)
+	return cmp.Or(n.Trajectory, n.Session)
+}
+
+// Names are the run, the session and the agent that the metadata of a call name: texts or numbers
+// of at most MaxNameBytes, "" where there is none.
+type Names struct{ Trajectory, Session, Agent string }
+
+// NamesOf reads the names in the metadata of a call. The first of a name counts.
+func NamesOf(metadata json.RawMessage) (n Names) {
+	if !bytes.Contains(metadata, []byte(`_id`)) {
+		return n
 	}
 	dec := BorrowDecoder(metadata)
 	defer ReturnDecoder(dec)
 	if dec.PeekKind() != '{' {
-		return ""
+		return n
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return ""
-	}
-	session := ""
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return session
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() == '"' {
+		token, failed := dec.ReadToken()
+		if failed != nil {
+			break
 		}
-		name := token.String()
-		if kind := dec.PeekKind(); name != "trajectory_id" && name != "session_id" || kind != '"' && kind != '0' {
-			if dec.SkipValue() != nil {
-				return session
-			}
+		var into *string
+		switch token.String() {
+		case "trajectory_id":
+			into = &n.Trajectory
+		case "session_id":
+			into = &n.Session
+		case "agent_id":
+			into = &n.Agent
+		}
+		if kind := dec.PeekKind(); into == nil || kind != '"' && kind != '0' {
+			err = dec.SkipValue()
 			continue
 		}
-		if token, err = dec.ReadToken(); err != nil {
-			return session
-		}
-		switch id := token.String(); {
-		case id == "" || len(id) > MaxNameBytes:
-		case name == "trajectory_id":
-			return id
-		case session == "":
-			session = id
+		if token, err = dec.ReadToken(); err == nil && *into == "" && len(token.String()) <= MaxNameBytes {
+			*into = token.String()
 		}
 	}
-	return session
+	return n
 }

@@ -155,13 +155,8 @@ func TestASectionThatIsNotAskedForIsLeftOut(t *testing.T) {
 	}
 }
 
-// writer writes guidelines.
-type writer interface {
-	Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error)
-}
-
 // written is the text that a composer writes, and its author.
-func written(t *testing.T, x writer, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
+func written(t *testing.T, x composer, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
 	t.Helper()
 	d, err := x.Compose(t.Context(), tool, calls, recent, nil)
 	if err != nil {

@@ -119,7 +119,7 @@ func NewObserver() *Observer {
 // call: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
-	ob.Run, ob.Agent, ob.Named = RunOf(c)
+	ob.Run, ob.Agent, ob.Named = runOf(c)
 	if c.Sourced() {
 		ob.Writer = SourceOf(c.Source())
 	}
@@ -240,64 +240,22 @@ func delimiter(r rune) bool { return rules.Delimits(r) }
 
 func idLike(s string) bool { return rules.IdentifierLike(s) }
 
-// RunOf returns the run and the agent that a call's metadata name. The run is trajectory_id,
-// otherwise session_id or conversation_id, otherwise the agent's calls within half an hour; 0
-// means unknown.
-func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
-	names := namesIn(c.Metadata)
-	if names.agent != "" {
-		agent = AgentOf(names.agent)
+// runOf returns the run and the agent that a call's metadata name. The run is trajectory_id,
+// otherwise session_id, otherwise the agent's calls within half an hour; 0 means unknown.
+func runOf(c *memoryd.Call) (id, agent uint64, named bool) {
+	names := memoryd.NamesOf(c.Metadata)
+	if names.Agent != "" {
+		agent = AgentOf(names.Agent)
 	}
 	switch {
-	case names.run != "":
-		return hashOf("run", names.run), agent, true
-	case names.session != "":
-		return hashOf("session", names.session), agent, true
+	case names.Trajectory != "":
+		return hashOf("run", names.Trajectory), agent, true
+	case names.Session != "":
+		return hashOf("session", names.Session), agent, true
 	case !c.Time.IsZero():
-		return hashOf("time", names.agent+c.Time.Truncate(runGap).UTC().Format(time.RFC3339)), agent, false
+		return hashOf("time", names.Agent+c.Time.Truncate(runGap).UTC().Format(time.RFC3339)), agent, false
 	}
 	return 0, agent, false
-}
-
-// names are what metadata call the run and the agent of a call.
-type names struct{ run, session, agent string }
-
-func namesIn(metadata []byte) (n names) {
-	if len(metadata) == 0 {
-		return n
-	}
-	dec := memoryd.BorrowDecoder(metadata)
-	defer memoryd.ReturnDecoder(dec)
-	if dec.PeekKind() != '{' {
-		return n
-	}
-	_, _ = dec.ReadToken()
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			break
-		}
-		key := name.String()
-		if dec.PeekKind() != '"' {
-			if dec.SkipValue() != nil {
-				break
-			}
-			continue
-		}
-		value, err := dec.ReadToken()
-		if err != nil {
-			break
-		}
-		switch key {
-		case "trajectory_id":
-			n.run = value.String()
-		case "session_id", "conversation_id":
-			n.session = value.String()
-		case "agent_id":
-			n.agent = value.String()
-		}
-	}
-	return n
 }
 
 // AgentOf returns the number of an agent with an agent_id.

@@ -2,7 +2,6 @@ package survey
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -239,10 +238,10 @@ func (t *Tool) trend(bad []bool) {
 
 // lineOf is the line about a call.
 func lineOf(c *memoryd.Call, text func(string) string) Call {
-	e := &c.Evaluation
+	e, names := &c.Evaluation, memoryd.NamesOf(c.Metadata)
 	line := Call{
 		tool: c.Tool, Key: c.Key, Time: c.Time, State: e.State, Score: e.Score, Success: c.Success, Unsure: unsure(c),
-		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(c.Run()), Agent: text(agentOf(c.Metadata)),
+		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(cmp.Or(names.Trajectory, names.Session)), Agent: text(names.Agent),
 		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil, Told: effect.SideOf(c.Metadata),
 	}
 	if e.State == memoryd.Judged && e.Score <= memoryd.ScoreFailure {
@@ -257,18 +256,6 @@ func unsure(c *memoryd.Call) bool {
 	e := &c.Evaluation
 	byModel := strings.HasPrefix(e.JudgedBy, "llm:")
 	return e.State == memoryd.Failed || e.State == memoryd.Judged && byModel && c.Success != (e.Score == memoryd.ScoreSuccess)
-}
-
-// agentOf reads metadata.agent_id.
-func agentOf(metadata json.RawMessage) string {
-	var m struct {
-		Agent any `json:"agent_id"`
-	}
-	if !strings.Contains(string(metadata), "agent_id") || json.Unmarshal(metadata, &m) != nil {
-		return ""
-	}
-	name, _ := m.Agent.(string)
-	return name
 }
 
 func share(k, n int) float64 {
