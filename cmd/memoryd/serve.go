@@ -61,6 +61,7 @@ func (c *serveCmd) load() (*config.Config, error) {
 
 // Run serves until ctx ends, then stops cleanly.
 func (c serveCmd) Run(ctx context.Context, std streams) error {
+	spareThreads()
 	c.bound = memoryBound()
 	cfg, err := c.load()
 	if err != nil {

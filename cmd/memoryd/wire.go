@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"runtime"
 	"time"
 
@@ -87,7 +88,7 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	a.runs(a.keys)
 	a.face = api.Deps{
 		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
-		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), turnWait),
+		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, processors()), turnWait),
 		Keys:      a.keys, KeysNeeded: a.cfg.HTTP.KeysNeeded(), Audit: a.audit,
 	}
 	if a.face.Mounts, err = a.mounts(); err != nil {
@@ -144,14 +145,28 @@ func (a *app) newCompactor(originals compact.Originals, mask func(string) string
 	return measuredCompactor{compact.New(a.cfg.Compact, deps), alone, a.cfg.Privacy.Barred, a.metrics}
 }
 
-// slotsFor is how many requests compute at a time: enough to keep the processors
-// busy, few enough that none waits long for its slice. A request to a store on
-// another machine mostly waits for that; many at a time share its requests.
+// slotsFor is how many requests compute at a time: enough to keep the processors busy,
+// few enough that none waits long for its slice and that they leave threads to others. A
+// request to a store on another machine mostly waits for that; many at a time share its
+// requests.
 func slotsFor(backend string, processors int) int {
 	if backend == config.BackendQdrant {
 		return 64 * processors
 	}
-	return processors + 1
+	return processors
+}
+
+// processors is how many there are to use.
+func processors() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
+
+// spareThreads gives the runtime twice as many threads to run Go as there are processors. What
+// computes has slots for one half; so probes, refusals and bodies that arrive never stand
+// behind it in the runtime's own queue, which knows no precedence. Where fewer processors may
+// be used than there are, more threads would only use up the share sooner.
+func spareThreads() {
+	if n := runtime.GOMAXPROCS(0); os.Getenv("GOMAXPROCS") == "" && n == runtime.NumCPU() {
+		runtime.GOMAXPROCS(2 * n)
+	}
 }
 
 // checks are the parts of the readiness: without the store nothing can be

@@ -62,10 +62,10 @@ func (l *line) serve(now time.Time) {
 	l.last = now
 }
 
-// tooLate reports whether one more would wait longer than most, or nearly so: a pace is
-// known to about a tenth.
+// tooLate reports whether one more would wait longer than half of most: the pace may become
+// slower, and who waited in vain is refused late.
 func (l *line) tooLate(most time.Duration) bool {
-	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most-most/10
+	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most/2
 }
 
 // NewScheduler returns a scheduler of n slots. Requests wait for one at most maxWait; 0 means
