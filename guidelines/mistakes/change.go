@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func diff(bad, good json.RawMessage) (changes []Change, near bool) {
 	}
 	a, b := valuesOf(bad), valuesOf(good)
 	same := 0
-	for _, path := range sorted(a) {
+	for _, path := range slices.Sorted(maps.Keys(a)) {
 		now, given := b[path]
 		switch {
 		case !given:
@@ -68,7 +69,7 @@ func diff(bad, good json.RawMessage) (changes []Change, near bool) {
 			changes = append(changes, c)
 		}
 	}
-	for _, path := range sorted(b) {
+	for _, path := range slices.Sorted(maps.Keys(b)) {
 		if _, given := a[path]; given {
 			continue
 		}
@@ -201,15 +202,6 @@ func brief(s string) string {
 		return ""
 	}
 	return textsafe.Line(textsafe.Mask(strings.TrimSpace(s)), shortValue)
-}
-
-func sorted(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // general is a change without its values.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,7 +291,7 @@ func (g *group) first() (best *Fix) {
 			tools[t] = true
 		}
 	}
-	for _, tool := range sortedKeys(tools) {
+	for _, tool := range slices.Sorted(maps.Keys(tools)) {
 		var t stats.Table
 		runs := map[uint64]bool{}
 		f := Fix{Kind: ByOrder, Says: "call " + code(tool) + " first", Definite: true, Of: g.of}
@@ -319,13 +320,4 @@ func (g *group) first() (best *Fix) {
 		}
 	}
 	return best
-}
-
-func sortedKeys(m map[string]bool) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

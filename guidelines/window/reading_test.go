@@ -49,8 +49,11 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	if got, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(got) != 1 || got[0].Evaluation.State != memoryd.Judged || got[0].Evaluation.Score != 1 {
 		t.Errorf("observed: %+v (%v)", got, err)
 	}
-	if len(w.unread) > 0 || len(w.pending) > 0 {
-		t.Errorf("left waiting: %d unread, %d pending", len(w.unread), len(w.pending))
+	if err := w.fold(t.Context(), true); err != nil || len(w.late) > 0 {
+		t.Errorf("left waiting: %d (%v)", len(w.late), err)
+	}
+	if got, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(got) != 1 || got[0].Evaluation.Score != 1 {
+		t.Errorf("written: %+v (%v)", got, err)
 	}
 }
 

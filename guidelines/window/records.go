@@ -75,7 +75,7 @@ func (w *Window) written(ref memoryd.ToolRef, n int) {
 		return // deleted meanwhile
 	}
 	for _, ob := range b.list[:n] {
-		delete(w.pending, ob.Key)
+		delete(w.late, ob.Key)
 	}
 	w.waiting -= n
 	if b.list = b.list[n:]; len(b.list) == 0 {
@@ -106,7 +106,7 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	newest := list[max(0, len(list)-w.calls):]
 	added = slices.Grow(added, len(newest))
 	for _, ob := range newest {
-		added = append(added, *ob) // a verdict may come while it is written
+		added = append(added, w.settled(ob))
 	}
 	w.mu.Unlock()
 	calls, size := len(added), 0
@@ -197,7 +197,7 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 	w.mu.Lock()
 	if b := w.fresh[ref]; b != nil {
 		for _, ob := range b.list {
-			list = append(list, *ob)
+			list = append(list, w.settled(ob))
 		}
 	}
 	w.mu.Unlock()

@@ -59,8 +59,7 @@ type Window struct {
 	waiting int // observations in fresh
 	// caughtUp is when CatchUp was called last.
 	caughtUp time.Time
-	pending  map[memoryd.CallKey]*evidence.Observation
-	unread   map[memoryd.CallKey]memoryd.Evaluation // of queued calls that have no verdict
+	late     map[memoryd.CallKey]memoryd.Evaluation // verdicts of calls that came without one and are not written
 
 	who       map[string]*sources // by workspace
 	unwritten bool                // one of them is
@@ -81,7 +80,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
-		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
+		late: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
 		full: map[memoryd.ToolRef]string{}, decoded: newDecodedPieces(maxDecoded),
 	}
 }
@@ -222,12 +221,12 @@ func (w *Window) take(b store.Batch, done []store.Appended) {
 		w.queues[b.Workspace] = append(w.queues[b.Workspace], c)
 		w.queued += sizeOf(&c)
 		if c.Evaluation.State == memoryd.Pending {
-			w.unread[c.Key] = c.Evaluation
+			w.late[c.Key] = c.Evaluation
 		}
 	}
 	for q := w.queues[b.Workspace]; w.queued > maxQueued && len(q) > 0; q = w.queues[b.Workspace] {
 		w.queued -= sizeOf(&q[0])
-		delete(w.unread, q[0].Key)
+		delete(w.late, q[0].Key)
 		w.queues[b.Workspace] = q[1:]
 		w.dropped++
 	}
@@ -242,11 +241,8 @@ func (w *Window) judged(verdicts []store.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, v := range verdicts {
-		if ob := w.pending[v.Key]; ob != nil {
-			ob.Judge(v.Evaluation)
-			delete(w.pending, v.Key)
-		} else if _, waits := w.unread[v.Key]; waits {
-			w.unread[v.Key] = v.Evaluation
+		if _, waits := w.late[v.Key]; waits {
+			w.late[v.Key] = v.Evaluation
 		}
 	}
 }
@@ -261,7 +257,7 @@ func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
 		w.queues[space] = slices.DeleteFunc(q, func(c memoryd.Call) bool {
 			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool})
 			if out {
-				delete(w.unread, c.Key)
+				delete(w.late, c.Key)
 				w.queued -= sizeOf(&c)
 			}
 			return out
@@ -270,6 +266,9 @@ func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
 	for ref, b := range w.fresh {
 		if gone(ref) {
 			w.waiting -= len(b.list)
+			for _, ob := range b.list {
+				delete(w.late, ob.Key)
+			}
 			delete(w.fresh, ref)
 		}
 	}
@@ -321,7 +320,7 @@ func (w *Window) next(most int) (space string, calls []memoryd.Call) {
 		}
 		for i := range calls {
 			w.queued -= sizeOf(&calls[i])
-			if e, waits := w.unread[calls[i].Key]; waits {
+			if e, waits := w.late[calls[i].Key]; waits {
 				calls[i].Evaluation = e
 			}
 		}
@@ -336,10 +335,6 @@ func (w *Window) keep(space string, calls []memoryd.Call, list []evidence.Observ
 	defer w.mu.Unlock()
 	for i := range list {
 		ob := &list[i]
-		if e, waited := w.unread[ob.Key]; waited { // its verdict may have come meanwhile
-			ob.Judge(e)
-			delete(w.unread, ob.Key)
-		}
 		ref := memoryd.ToolRef{Workspace: space, Tool: calls[i].Tool}
 		b := w.fresh[ref]
 		if b == nil {
@@ -348,8 +343,14 @@ func (w *Window) keep(space string, calls []memoryd.Call, list []evidence.Observ
 		}
 		b.list = append(b.list, ob)
 		w.waiting++
-		if ob.Evaluation.State == memoryd.Pending && len(w.pending) < maxFresh {
-			w.pending[ob.Key] = ob
-		}
 	}
+}
+
+// settled is an observation with its verdict, which may have come late.
+func (w *Window) settled(ob *evidence.Observation) evidence.Observation {
+	o := *ob
+	if e, late := w.late[o.Key]; late {
+		o.Judge(e)
+	}
+	return o
 }
