@@ -61,21 +61,11 @@ func TailRunes(s string, n int) string {
 
 // Line turns untrusted text into one printable line of at most n characters. White space
 // collapses to single blanks, terminal control sequences and invisible characters are
-// dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis. It
-// reads no more of s than it needs.
+// dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis.
 func Line(s string, n int) string {
-	if isLine(s, n) {
-		return s
-	}
 	b := make([]byte, 0, min(len(s), n)+utf8.UTFMax)
 	count, gap, cut := 0, false, 0 // cut is where the ellipsis would stand
-	for i := 0; i < len(s); {
-		if s[i] == escape {
-			i += escapeLen(s[i:])
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
+	for _, r := range StripEscapes(s) {
 		if unicode.IsSpace(r) || r == 0 {
 			gap = count > 0
 			continue
@@ -98,26 +88,3 @@ func Line(s string, n int) string {
 
 // Visible is Line without a limit.
 func Visible(s string) string { return Line(s, 1<<40) }
-
-// isLine reports whether Line leaves s as it is: short, printable ASCII and
-// typographic quotes, no blanks in a row or at the ends.
-func isLine(s string, n int) bool {
-	if len(s) > n*utf8.UTFMax {
-		return false
-	}
-	before, count := rune(' '), 0
-	for i := 0; i < len(s); count++ {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			if r, size = utf8.DecodeRuneInString(s[i:]); r != '“' && r != '”' && r != '…' {
-				return false
-			}
-		}
-		if r < ' ' || r == 0x7f || r == ' ' && before == ' ' {
-			return false
-		}
-		before = r
-		i += size
-	}
-	return count <= n && (count == 0 || before != ' ')
-}

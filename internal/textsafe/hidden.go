@@ -46,31 +46,14 @@ func Clean(s string) string {
 
 func lineBreaking(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
-const escape = 0x1b
-
 // escapes are terminal control sequences (ECMA-48); an operating system command ends with
 // BEL or ESC and a backslash.
-var escapes = regexp.MustCompile(`^\x1b(?:\[[^@-~]{0,30}[@-~]|\][^\x07\x1b]{0,254}(?:\x07|\x1b\\)|[\[\]])?`)
-
-// escapeLen is the length of the terminal control sequence that s starts with, at least 1.
-func escapeLen(s string) int { return max(1, len(escapes.FindString(s[:min(len(s), 300)]))) }
+var escapes = regexp.MustCompile(`\x1b(?:\[[^@-~]{0,30}[@-~]|\][^\x07\x1b]{0,254}(?:\x07|\x1b\\)|[\[\]])?`)
 
 // StripEscapes removes terminal control sequences (ECMA-48: colours, cursor moves, titles).
-// It copies the text only if there are any.
 func StripEscapes(s string) string {
-	if strings.IndexByte(s, escape) < 0 {
+	if strings.IndexByte(s, '\x1b') < 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for len(s) > 0 {
-		i := strings.IndexByte(s, escape)
-		if i < 0 {
-			b.WriteString(s)
-			break
-		}
-		b.WriteString(s[:i])
-		s = s[i+escapeLen(s[i:]):]
-	}
-	return b.String()
+	return escapes.ReplaceAllString(s, "")
 }

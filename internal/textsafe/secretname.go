@@ -91,11 +91,9 @@ func secretNumber(name string) bool {
 	return name != "" && (kindOf(name) == loudName || numberName.MatchString(parts(name)))
 }
 
-// What may stand between a name and its value beside a sign: a word, or, in JSON, the next
-// member.
+// What may stand between a name and its value beside a sign.
 var (
 	linked = regexp.MustCompile(`^[ \t]+(?i:is|was|to|equals|are)[ \t]+`)
-	member = regexp.MustCompile(`^,[\s"'\\n]*(?i:value)["'\\]+:[ \t]*`)
 	scheme = regexp.MustCompile(`^(?i:bearer|basic|token)[ \t]+`)
 	// noValue begins what is said of a secret instead of one, and what stands for one.
 	noValue = regexp.MustCompile(`^(?:(?i:required|invalid|incorrect|wrong|missing|empty|expired|none|null|nil|undefined|true|false|string)\b|` +
@@ -105,30 +103,16 @@ var (
 // mostEscapes is how many backslashes stand before a quotation mark: JSON in JSON in JSON.
 const mostEscapes = 7
 
-// signed is the length of the sign that s begins with, and of the quotation marks and blanks
-// around it: a colon, an equals sign, an arrow or the next member; 0 where it has none.
-func signed(s string) int {
-	marks := span(s[:min(len(s), mostEscapes+1)], func(c byte) bool { return strings.IndexByte("\"'`\\]", c) >= 0 })
-	at := marks + span(s[marks:], isBlank)
-	switch {
-	case at == len(s):
-	case s[at] == ':' || s[at] == '=':
-		at += 1 + span(s[at+1:], func(c byte) bool { return c == '=' || c == '>' })
-		return at + span(s[at:], isBlank)
-	case s[at] == ',' && marks > 0:
-		if n := len(member.FindString(s[at:])); n > 0 {
-			return at + n
-		}
-	}
-	return 0
-}
+// signed is the sign behind a name, with the quotation marks and blanks around it: a colon, an
+// equals sign, an arrow or the next member.
+var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t]*|[\"'`\\\\\\]]{1,8}[ \\t]*,[\\s\"'\\\\n]*(?i:value)[\"'\\\\]+:[ \\t]*)")
 
 // valueAfter finds the value of the name s[start:end]; to is 0 where there is
 // none or where it is no secret.
 func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 	rest, by := s[end:], aBlank
 	near := rest[:min(len(rest), 64)]
-	gap := signed(near)
+	gap := len(signed.FindString(near))
 	if gap == 0 && start > 0 && s[start-1] == '<' && strings.HasPrefix(rest, ">") {
 		gap = 1
 	}
@@ -198,38 +182,33 @@ func (k nameKind) holds(v string, by between) bool {
 func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
 func inBearer(c byte) bool { return inBase64(c) || c == '.' || c == '~' }
 
-// valueLength is the length of the value that s begins with: up to its closing
-// quote, the end of the line for a header, or the next blank or bracket.
+// How far a value reaches: to the end of the line for a header, else to the next blank or bracket.
+var (
+	restOfLine = regexp.MustCompile(`^[^\n\r"'\\]*`)
+	oneValue   = regexp.MustCompile("^[^\\x00- \"'`,;&<>()\\]}|\\\\]*")
+)
+
+// valueLength is the length of the value that s begins with, up to its closing quote where it has one.
 func valueLength(s, quote string, line bool) int {
+	switch {
+	case line:
+		return len(restOfLine.FindString(s))
+	case quote == "":
+		return len(oneValue.FindString(s))
+	}
 	for i := range len(s) {
-		c := s[i]
-		switch {
-		case quote != "":
-			if strings.HasPrefix(s[i:], quote) && (len(quote) > 1 || i == 0 || s[i-1] != '\\') {
-				return i
-			}
-		case line:
-			if strings.IndexByte("\n\r\"'\\", c) >= 0 {
-				return i
-			}
-		case c <= ' ' || strings.IndexByte("\"'`,;&<>()]}|\\", c) >= 0:
+		if strings.HasPrefix(s[i:], quote) && (len(quote) > 1 || i == 0 || s[i-1] != '\\') {
 			return i
 		}
 	}
 	return len(s)
 }
 
-// plain reports whether v reads like words: letters, hyphens and the like,
-// capitals only at the beginning of a word or everywhere.
-func plain(v string) bool {
-	capitals := 0
-	for i := range len(v) {
-		switch c := v[i]; {
-		case isUpper(c) && i > 0 && isLower(v[i-1]):
-			capitals++
-		case !isLetter(c) && strings.IndexByte("-_. /", c) < 0:
-			return false
-		}
-	}
-	return capitals < 2
-}
+// Text that reads like words: letters, hyphens and the like, capitals only at the beginning of
+// a word or everywhere.
+var (
+	letters  = regexp.MustCompile(`^[A-Za-z_. /-]*$`)
+	twoHumps = regexp.MustCompile(`[a-z][A-Z].*[a-z][A-Z]`)
+)
+
+func plain(v string) bool { return letters.MatchString(v) && !twoHumps.MatchString(v) }
