@@ -2,6 +2,7 @@ package textsafe
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -175,11 +176,6 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	if n := formAt(s[i:]); n > 0 {
 		return i, i + n, i + n, kindKey
 	}
-	if at := i + len("bot"); at < len(s) && s[i:at] == "bot" && classes[s[at]]&(part|joint) != 0 {
-		if n := formAt(s[at:]); n > 0 {
-			return at, at + n, at + n, kindKey
-		}
-	}
 	last := uint16(0) // the low bits of the last three bytes
 	for apart := false; end < len(s); end++ {
 		c := s[end]
@@ -194,9 +190,7 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 		}
 		apart = class == joint
 		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
-		if nameBits[last] {
-			tells = tells || nameBegins(s[end-2:])
-		}
+		tells = tells || nameBits[last] && nameBegins(s[end-2:])
 	}
 	if end-i == 40 || end-i < 40 && end < len(s) && (s[end] == '/' || s[end] == '+') {
 		if n := bareKey(s, i); n > 0 {
@@ -231,10 +225,7 @@ var nameBits = func() (t [1 << 15]bool) {
 
 // nameBegins reports whether s begins with such a stem.
 func nameBegins(s string) bool {
-	for _, n := range nameStems {
-		if s[0]|0x20 == n[0] && len(s) >= len(n) && strings.EqualFold(s[:len(n)], n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nameStems, func(n string) bool {
+		return s[0]|0x20 == n[0] && len(s) >= len(n) && strings.EqualFold(s[:len(n)], n)
+	})
 }

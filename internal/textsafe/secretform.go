@@ -42,7 +42,7 @@ var forms = func() (by [256][]form) {
 
 // parted are the forms of tokens that are told by their parts: JSON web tokens, and the
 // bot tokens of Discord and of Telegram.
-var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][A-Za-z0-9]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|\d{8,10}:[\w-]{33,37})`)
+var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][A-Za-z0-9]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|(?:bot)?\d{8,10}:[\w-]{33,37})`)
 
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
@@ -88,7 +88,7 @@ var begins = func() (t [1 << 15]bool) {
 	for n := range 1000 {
 		t[threeOf(strconv.Itoa(1000 + n)[1:])] = true
 	}
-	t[threeOf("eyJ")] = true
+	t[threeOf("eyJ")], t[threeOf("bot")] = true, true
 	return t
 }()
 
@@ -110,14 +110,7 @@ func bareKey(s string, i int) int {
 		return 0
 	}
 	key := s[i : i+long]
-	different := map[byte]bool{}
-	for k := range long {
-		different[key[k]] = true
-		if span(key[k:], isLower) > 6 {
-			return 0
-		}
-	}
-	if count(key, isLower) < 6 || count(key, isUpper) < 6 || count(key, isDigit) < 2 || len(different) < 20 {
+	if count(key, isLower) < 6 || count(key, isUpper) < 6 || count(key, isDigit) < 2 || oneWord.MatchString(key) {
 		return 0
 	}
 	printable := func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
@@ -126,6 +119,9 @@ func bareKey(s string, i int) int {
 	}
 	return long
 }
+
+// oneWord is a run of small letters longer than drawn keys have.
+var oneWord = regexp.MustCompile(`[a-z]{7}`)
 
 // span is the length of the beginning of s that consists of such bytes.
 func span(s string, in func(byte) bool) int {
