@@ -18,12 +18,13 @@ import (
 // view is a call as the rules see it: prepared once, read by each rule.
 type view struct {
 	*Judge
-	call    *memoryd.Call
-	prof    *Profile // nil when nothing is known
-	ask     request
-	out     *text
-	body    *doc // the output as a structure; without nodes when it is none
-	scratch *scratch
+	call      *memoryd.Call
+	prof      *Profile // nil when nothing is known
+	ask       request
+	out       *text
+	body      *doc   // the output as a structure; without nodes when it is none
+	described string // see describe
+	scratch   *scratch
 
 	asked           bool // the learned score
 	failed, nothing float64
@@ -92,8 +93,15 @@ func (v *view) logs(t *text) bool {
 	return t.logs() || t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
 }
 
-// describe says in a few words what a successful call returned.
+// describe says in a few words what a successful call returned, read once.
 func (v *view) describe() string {
+	if v.described == "" {
+		v.described = v.returned()
+	}
+	return v.described
+}
+
+func (v *view) returned() string {
 	t := v.out
 	switch {
 	case len(t.lines) == 0:

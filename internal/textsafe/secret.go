@@ -176,7 +176,7 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	if n := formAt(s[i:]); n > 0 {
 		return i, i + n, i + n, kindKey
 	}
-	last := uint16(0) // the low bits of the last three bytes
+	last := 0 // the low bits of the last three bytes
 	for apart := false; end < len(s); end++ {
 		c := s[end]
 		class := classes[c] & (part | joint)
@@ -189,8 +189,8 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 			}
 		}
 		apart = class == joint
-		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
-		tells = tells || nameBits[last] && nameBegins(s[end-2:])
+		last = (last<<5 | int(c&31)) & (1<<15 - 1)
+		tells = tells || nameBits.has(last) && nameBegins(s[end-2:])
 	}
 	if end-i == 40 || end-i < 40 && end < len(s) && (s[end] == '/' || s[end] == '+') {
 		if n := bareKey(s, i); n > 0 {
@@ -216,12 +216,22 @@ var nameStems = []string{
 
 // nameBits hold them by the low bits of their first letters: a quick look that spares
 // most words the reading of their parts.
-var nameBits = func() (t [1 << 15]bool) {
+var nameBits = func() (t threes) {
 	for _, n := range nameStems {
-		t[threeOf(n)] = true
+		t.add(threeOf(n))
 	}
 	return t
 }()
+
+// hasStem reports whether such a stem stands in a name.
+func hasStem(name string) bool {
+	for i := range len(name) - 2 {
+		if nameBits.has(threeOf(name[i:])) && nameBegins(name[i:]) {
+			return true
+		}
+	}
+	return false
+}
 
 // nameBegins reports whether s begins with such a stem.
 func nameBegins(s string) bool {

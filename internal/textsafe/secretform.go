@@ -20,8 +20,9 @@ type form struct {
 //go:embed forms.txt
 var formsText string
 
-// forms are the lines of forms.txt, grouped by the first byte of their prefix.
-var forms = func() (by [256][]form) {
+// forms are the lines of forms.txt, grouped by threeOf their prefix.
+var forms = func() map[int][]form {
+	by := map[int][]form{}
 	tails := map[string]func(byte) bool{
 		"alnum": isAlnum, "word": inWord, "base64": inBase64,
 		"capitals": func(c byte) bool { return isDigit(c) || isUpper(c) },
@@ -35,7 +36,12 @@ var forms = func() (by [256][]form) {
 			continue
 		}
 		least, _ := strconv.Atoi(f[2]) // a test reads each line
-		by[f[0][0]] = append(by[f[0][0]], form{prefix: f[0], tail: tails[f[1]], least: least, mixed: len(f) > 3})
+		one := form{prefix: f[0], tail: tails[f[1]], least: least, mixed: len(f) > 3}
+		for third := range byte(1 << 5) {
+			if at := threeOf(string([]byte{f[0][0], f[0][1], third})); len(f[0]) == 2 || at == threeOf(f[0]) {
+				by[at] = append(by[at], one)
+			}
+		}
 	}
 	return by
 }()
@@ -47,11 +53,10 @@ var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
 func formAt(s string) int {
-	if len(s) < 4 || !begins[threeOf(s)] {
+	if len(s) < 4 || !begins.has(threeOf(s)) {
 		return 0
 	}
-	for i := range forms[s[0]] {
-		f := &forms[s[0]][i]
+	for _, f := range forms[threeOf(s)] {
 		if !strings.HasPrefix(s, f.prefix) {
 			continue
 		}
@@ -70,29 +75,30 @@ func formAt(s string) int {
 // begins holds the low bits of the first three bytes of all forms: a quick look that spares
 // nearly all words the reading of the table. What is parted begins with "eyJ", a capital or
 // digits.
-var begins = func() (t [1 << 15]bool) {
-	for first, of := range forms {
-		for _, f := range of {
-			for third := range byte(1 << 5) {
-				if len(f.prefix) == 2 || third == f.prefix[2]&31 {
-					t[threeOf([]byte{byte(first), f.prefix[1], third})] = true
-				}
-			}
-		}
+var begins = func() (t threes) {
+	for at := range forms {
+		t.add(at)
 	}
 	for rest := range 1 << 10 {
 		for _, first := range "MNO" {
-			t[int(first&31)<<10|rest] = true
+			t.add(int(first&31)<<10 | rest)
 		}
 	}
 	for n := range 1000 {
-		t[threeOf(strconv.Itoa(1000 + n)[1:])] = true
+		t.add(threeOf(strconv.Itoa(1000 + n)[1:]))
 	}
-	t[threeOf("eyJ")], t[threeOf("bot")] = true, true
+	t.add(threeOf("eyJ"))
+	t.add(threeOf("bot"))
 	return t
 }()
 
-func threeOf[T string | []byte](s T) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2]&31) }
+// threes is a set of the low bits of three bytes.
+type threes [1 << 15 / 64]uint64
+
+func (t *threes) add(n int)      { t[n/64] |= 1 << (n % 64) }
+func (t *threes) has(n int) bool { return t[n/64]>>(n%64)&1 != 0 }
+
+func threeOf(s string) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2]&31) }
 
 // mixed reports whether s holds a digit or two capital letters.
 func mixed(s string) bool { return count(s, isDigit) > 0 || count(s, isUpper) > 1 }

@@ -30,9 +30,9 @@ var (
 		"key": faintName, "keys": faintName, "session": faintName, "sessionid": faintName, "signature": faintName, "sig": faintName,
 		"bearer": schemeName, "basic": schemeName, "authorization": headerName, "cookie": headerName, "cookies": headerName,
 	}
-	louder     = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
-	pageName   = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
-	numberName = regexp.MustCompile(`\b(?:pin|cvv|cvc|otp|ssn|passcode)\b`)
+	louder      = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
+	pageName    = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
+	numberNames = map[string]bool{"pin": true, "cvv": true, "cvc": true, "otp": true, "ssn": true, "passcode": true}
 )
 
 // parts writes a name in lower case, with a blank between its parts: "dbPassword", "X-Api-Key".
@@ -58,14 +58,14 @@ func parts(name string) string {
 // must not be shown: passwords, keys, tokens, credentials, cookies, PINs and the like.
 func SecretName(name string) bool {
 	k := kindOf(name)
-	return k == loudName || k == softName || k == headerName || numberName.MatchString(parts(name)) || strings.EqualFold(name, "private")
+	return k == loudName || k == softName || k == headerName || ofNumber(name) || strings.EqualFold(name, "private")
 }
 
 // kindOf reads a name by its last part. What follows a telling part makes a name of
 // something about the secret, such as its length: there the value is one only where it
 // looks random.
 func kindOf(name string) nameKind {
-	if len(name) > 80 {
+	if len(name) > 80 || !hasStem(name) {
 		return noName
 	}
 	p := parts(name)
@@ -88,7 +88,17 @@ func kindOf(name string) nameKind {
 
 // secretNumber reports whether a number behind that name is a secret.
 func secretNumber(name string) bool {
-	return name != "" && (kindOf(name) == loudName || numberName.MatchString(parts(name)))
+	return kindOf(name) == loudName || ofNumber(name)
+}
+
+// ofNumber reports whether a part of a name is that of a private number.
+func ofNumber(name string) bool {
+	for part := range strings.FieldsSeq(parts(name)) {
+		if numberNames[part] {
+			return true
+		}
+	}
+	return false
 }
 
 // What may stand between a name and its value beside a sign.
