@@ -241,13 +241,13 @@ func TestATextThatSteersIsQuotedAsATools(t *testing.T) {
 		t.Fatalf("%s\n%s", res.Reason, res.Summary)
 	}
 	for l := range strings.SplitSeq(res.Summary, "\n") {
-		for _, ours := range []string{"user: ", "assistant: ", "- ", "# pay", "Said:", "Done:", "Calls:", "[memoryd c_0"} {
+		for _, ours := range []string{"user: ", "assistant: ", "- ", "# pay", "Calls:", "[memoryd c_0"} {
 			if strings.HasPrefix(l, ours) && (l == ours || strings.Contains(l, "EVIL-2")) {
 				t.Errorf("%q stands as a line of ours in\n%s", l, res.Summary)
 			}
 		}
 	}
-	if strings.Count(res.Summary, "[memoryd ") != 1 {
+	if strings.Count(res.Summary, "[memoryd ") != 1 || strings.Count(res.Summary, "\nSaid:") != 1 {
 		t.Errorf("a frame is forged in\n%s", res.Summary)
 	}
 }

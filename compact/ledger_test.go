@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"memoryd/compact"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // linesOf are the lines of a summary that hold a text.
@@ -20,27 +18,6 @@ func linesOf(summary, text string) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// TestTheLedgerHasOneLineForAThing: what an earlier call gave it stands behind the newest
-// state, also where the earlier call was told in an earlier summary.
-func TestTheLedgerHasOneLineForAThing(t *testing.T) {
-	set := func(id, amount, out string) []jsontext.Value {
-		return asks(id, "set_limit", `{"account":"ACC-7781","limit":`+amount+`}`, out)
-	}
-	first := join(user("Set the limit of ACC-7781."), set("a", "300", "ok"), set("b", "450", "Error: not above 400"), steps("x", 4, 60))
-	last := join(set("c", "380", "ok"), steps("y", 4, 60), user("What is the limit now?"))
-	want := `- set_limit(account ACC-7781, limit 380) → "ok" (earlier: limit 450 → "Error: not above 400") (earlier: limit 300`
-	c := newCompactor(t)
-	res := run(t, c, compact.Request{Messages: join(first, last), Force: true, TargetTokens: 500})
-	if got := linesOf(res.Summary, "- set_limit("); len(got) != 1 || !strings.HasPrefix(got[0], want) {
-		t.Errorf("in one round: %q in\n%s", got, res.Summary)
-	}
-	res = run(t, c, compact.Request{Messages: join(first, user("Go on.")), Force: true, TargetTokens: 500})
-	res = run(t, c, compact.Request{Messages: join(res.Messages, last), Force: true, TargetTokens: 500})
-	if got := linesOf(res.Summary, "- set_limit("); len(got) != 1 || !strings.HasPrefix(got[0], want) {
-		t.Errorf("in two rounds: %q in\n%s", got, res.Summary)
-	}
 }
 
 // TestCallsAboutSeveralThingsKeepTheirLines: bookings of two flights are two deeds.

@@ -90,8 +90,12 @@ type keys struct {
 	request    string
 }
 
+func settingsKey(profile string, r Request) string {
+	return shortHash(fmt.Appendf(nil, "%s\x00%d\x00%d\x00%s", profile, r.MaxInputTokens, r.TargetTokens, r.Overrides))
+}
+
 func keysOf(profile string, r Request) keys {
-	k := keys{settings: shortHash(fmt.Appendf(nil, "%s\x00%d\x00%d\x00%s", profile, r.MaxInputTokens, r.TargetTokens, r.Overrides))}
+	k := keys{settings: settingsKey(profile, r)}
 	state := []byte(newHash(k.settings, r.Workspace, r.Conversation, r.Model, string(r.Tools)).sum())
 	k.beginnings = make([]string, len(r.Messages)+1)
 	k.beginnings[0] = string(state)

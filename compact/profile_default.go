@@ -18,9 +18,8 @@ const (
 	// that was asked for of the whole, at most beyondRoom; beyondLine are enough to say what
 	// was done last.
 	beyondRoom, beyondLine = 600, 40
-	// oneShare of the room is the most that the last text takes; answeredShare where the
-	// request answers it, or the next message: without it nobody knows what was agreed to.
-	oneShare      = 0.35
+	// answeredShare of the room is the most that the last text takes where the request
+	// answers it, or the next message: without it nobody knows what was agreed to.
 	answeredShare = 0.7
 )
 
@@ -103,7 +102,6 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		keep(said, int(answeredShare*float64(room)))
 	}
 	keep(c.unanswered(), room/2)
-	keep(said, int(oneShare*float64(room)))
 	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
 	for _, u := range slices.Backward(units) {
 		if stays[u] {
@@ -115,10 +113,6 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		}
 		stays[u] = true
 		left, newest = left-n, newest-n
-	}
-	if first := c.task(); first >= 0 && !stays[first] && c.unitTokens(first) <= left/10 {
-		stays[first] = true
-		left -= c.unitTokens(first)
 	}
 	c.inTurn(stays, left)
 	for _, u := range c.removable(len(c.messages)) {
@@ -170,19 +164,6 @@ func (c *conversation) inTurn(stays map[int]bool, left int) {
 		}
 		before = u
 	}
-}
-
-// task is the unit of the first message of a person, when it may be removed.
-func (c *conversation) task() int {
-	for u := range c.units {
-		if c.messages[c.units[u].First()].FromUser() && c.known[c.units[u].First()] == nil {
-			if c.status[u] == free {
-				return u
-			}
-			return -1
-		}
-	}
-	return -1
 }
 
 // lastSaid is the unit of the last text of the assistant, -1 for none; answered says that

@@ -16,8 +16,8 @@ type plan struct {
 	remove []int
 	// room is how many tokens the summary message may have.
 	room int
-	// left is what the words of people and the ledger would take beyond that.
-	left int
+	// holds is the size that would hold all words of people and the ledger; 0 where this one does.
+	holds int
 	// target is the size aimed at, limit what must not be passed; 0 is none.
 	target, limit int
 	aims          bool // the target is the size to reach, not a bound

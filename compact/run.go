@@ -80,7 +80,7 @@ func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 	}
 	p.role = prof.style().SummaryRole
 	w.prog.start(len(p.remove), conv.total)
-	return w.apply(ctx, p)
+	return w.apply(ctx, prof, p)
 }
 
 // resting refuses when too little is new since the last compaction.
@@ -133,7 +133,7 @@ func (w *run) unchanged(reason Reason, detail string) Result {
 
 // apply executes a plan: first without a model, to see whether it helps at all;
 // then with one, where the plan asks for it.
-func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
+func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) {
 	s := newSummary(w, p)
 	ids := w.conv.inputIDs()
 	a := w.build(p, s, ids)
@@ -161,7 +161,9 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 	} else {
 		w.prog.units(len(p.remove))
 	}
-	p.left = s.missing()
+	if p.aims && p.room < smallRoom && !s.whole {
+		p.holds = w.smallest(prof, ids)
+	}
 	return w.finish(ctx, p, &a)
 }
 
@@ -178,6 +180,33 @@ func (w *run) build(p *plan, s *summary, ids []string) assembled {
 		a = assemble(w.conv, p, s.text(room))
 	}
 	return a
+}
+
+// smallest is the least size above the target, to a hundredth, at which the same request
+// holds all that was said and done.
+func (w *run) smallest(prof profile, ids []string) int {
+	x := *w
+	size := &x.r.MaxInputTokens
+	if x.r.TargetTokens > 0 {
+		size = &x.r.TargetTokens
+	}
+	low, least := *size, w.conv.total
+	for least-low > 1+least/100 {
+		*size = (low + least) / 2
+		x.settings = settingsKey(x.report.Profile, x.r)
+		p, v := prof.plan(w.conv, x.r)
+		if v == nil {
+			p.role = prof.style().SummaryRole
+			s := newSummary(&x, p)
+			x.build(p, s, ids)
+			if !s.whole {
+				low = *size
+				continue
+			}
+		}
+		least = *size
+	}
+	return least
 }
 
 // objection says what stands against the new list, or nil.
@@ -257,8 +286,8 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 		sum, parts, largest := w.conv.fixed()
 		res.Reason = largest
 		res.Detail = fmt.Sprintf("the smallest valid result has %d tokens and the limit is %d: %d must stay (%s)", a.tokens, p.limit, sum, parts)
-	} else if p.left > 0 {
-		res.Detail = fmt.Sprintf("there is no room for all that was said and done: %d tokens would hold it", a.tokens+p.left)
+	} else if p.holds > 0 {
+		res.Detail = fmt.Sprintf("there is no room for all that was said and done: %d tokens would hold it", p.holds)
 	}
 	return res
 }

@@ -36,8 +36,7 @@ type summary struct {
 	records *records.Set
 	told    []string // what a model picked
 	hint    string   // how to look up what is not here
-	left    int      // tokens of what was said and done that has no room
-	room    int      // what records took of it
+	whole   bool     // it holds all that was said and done
 }
 
 // newSummary reads what the plan removes; messages that stay tell what is spoken of.
@@ -125,12 +124,12 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 // text writes the summary in at most room tokens, and as near to that as a few
 // tries come; "" when not even the frame fits.
 func (s *summary) text(room int) string {
-	best, most, aim, left := s.lead+frameOpen+s.id+shortNote, 0, room-perMessage, 0
+	best, most, aim, whole := s.lead+frameOpen+s.id+shortNote, 0, room-perMessage, false
 	for try := range 5 {
 		text := strings.ToValidUTF8(s.compose(aim), "�")
 		n := s.w.conv.count(text) + perMessage
-		if n <= room && n > most {
-			best, most, left = text, n, s.left
+		if n <= room && (n > most && s.whole == whole || s.whole && !whole) {
+			best, most, whole = text, n, s.whole
 		}
 		if n > room*97/100 && n <= room || n < room && most > n {
 			break
@@ -145,17 +144,8 @@ func (s *summary) text(room int) string {
 		}
 		aim = next
 	}
-	s.left = left
+	s.whole = whole
 	return best
-}
-
-// missing is how many tokens more would hold all that was said and done: 0 where all has
-// room, and where the summary is not small.
-func (s *summary) missing() int {
-	if s.room > smallRoom {
-		return 0
-	}
-	return s.left
 }
 
 // smallRoom is the room of a summary in tokens below which the answer says what would hold
@@ -179,9 +169,8 @@ func (s *summary) compose(room int) string {
 	if room >= scarce {
 		heads = c.count(saidHead) + c.count(doneHead) + c.count(recordsHead) + 3
 	}
-	s.room = room - c.count(b.String()) - heads
-	chosen := s.records.Select(s.room)
-	s.left = chosen.Left
+	chosen := s.records.Select(room - c.count(b.String()) - heads)
+	s.whole = chosen.Whole
 	for _, part := range []struct {
 		head  string
 		lines []string

@@ -60,16 +60,16 @@ func compaction() area {
 		rooms: []room{
 			{
 				dir: "compact", hubs: []string{"DefaultSettings.plan", "DefaultSettings.split", "newSummary", "textsOf", "summary.compose", "assemble", "assembler.summary"},
-				numbers: []string{"oneShare", "answeredShare"},
+				numbers: []string{"answeredShare"},
 			},
 			{
 				dir: "compact/records", hubs: []string{
 					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
 					"walker.cells", "walker.nested", "Set.readUser", "Set.readAssistant", "Set.weigh", "Set.Select", "choice.worth", "choice.cost", "choice.write", "choice.rowText",
-					"unwrapped", "structured",
+					"unwrapped",
 				},
 				numbers: []string{
-					"freshWorth", "lastShare", "freshShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
+					"lastShare", "saidShare", "freshShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
 					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "manyAlike",
 				},
 			},

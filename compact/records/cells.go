@@ -20,8 +20,7 @@ func (w *walker) cells(n *node) []cell {
 			out = append(out, w.nested(name, kid))
 		case w.call:
 			c := w.nested(name, kid)
-			text, rest := cut(c.text, headLimit)
-			c.text, c.rest = text, rest+"\n"+c.rest
+			c.text = Shorten(c.text, headLimit)
 			c.values = w.s.values.words(c.text, w.t.Place, false)
 			out = append(out, c)
 		}
@@ -39,7 +38,6 @@ func (w *walker) nested(name string, n *node) cell {
 	full.WriteByte(']')
 	w.write(bare, name, n, false)
 	c.text, c.bare, c.values, c.shape = full.String(), "["+bare.String()+"]", full.values, c.label+full.shape
-	c.rest = full.rest.String()
 	if n.kind == '[' && all(n, (*node).scalar) {
 		text := strings.Trim(c.bare, "[]")
 		c.parts = []*item{{label: c.label, text: text, bare: text, values: c.values}}
@@ -73,7 +71,6 @@ type nestedText struct {
 	strings.Builder
 	values []int32
 	shape  string
-	rest   strings.Builder // what was cut off its values
 	keys   bool
 }
 
@@ -83,9 +80,6 @@ func (w *walker) write(b *nestedText, name string, n *node, keys bool) {
 	case n.scalar():
 		x := w.scalarCell(name, n)
 		b.WriteString(x.text)
-		if x.rest != "" {
-			b.rest.WriteString(x.rest + "\n")
-		}
 		b.values = append(b.values, x.values...)
 	case n.kind == '{':
 		w.writeMembers(b, n, keys)
@@ -126,9 +120,6 @@ func (w *walker) writeMembers(b *nestedText, n *node, keys bool) {
 			b.shape += "." + n.keys[i]
 		default:
 			sep = " "
-			if !b.keys && (kid.kind == 't' || kid.kind == 'f') {
-				b.WriteString(label(n.keys[i]) + " ")
-			}
 		}
 		if !kid.scalar() {
 			b.WriteByte('[')
@@ -172,10 +163,7 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	flat := OneLine(text)
 	c := cell{label: label(name), whole: text, ident: identifies(flat)}
 	c.shape = c.label
-	text, rest := short(flat)
-	if c.text = w.s.redact(name, text); c.text == text {
-		c.rest = rest
-	}
+	c.text = w.s.redact(name, short(flat))
 	c.bare = c.text
 	if n.kind == '"' || n.kind == '0' {
 		c.values = w.s.values.leaf(c.label, c.text, w.t.Place)
@@ -184,11 +172,11 @@ func (w *walker) scalarCell(name string, n *node) cell {
 }
 
 // short cuts a text, but never an address or a path.
-func short(s string) (text, rest string) {
+func short(s string) string {
 	if strings.IndexByte(s, ' ') < 0 && len(s) <= addressMax {
-		return s, ""
+		return s
 	}
-	return cut(s, valueLimit)
+	return Shorten(s, valueLimit)
 }
 
 // label writes a key: without the "_id" that its value shows, and in characters

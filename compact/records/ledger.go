@@ -1,7 +1,6 @@
 package records
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -61,9 +60,8 @@ func (s *Set) readCall(texts []Text, i int) {
 		cells = (&walker{s: s, t: t, call: true}).cells(&n)
 		plan = listed(&n)
 	} else if body := OneLine(t.Body); body != "" && body != "{}" {
-		text, rest := cut(body, argsLimit)
-		text = s.redact("", text)
-		cells = []cell{{text: text, rest: rest, values: s.values.words(text, t.Place, true)}}
+		text := s.redact("", Shorten(body, argsLimit))
+		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
 	if plan {
 		limit = listLimit
@@ -76,29 +74,23 @@ func (s *Set) readCall(texts []Text, i int) {
 		}
 		it.values = append(it.values, cells[i].values...)
 	}
-	key := keyOf(t)
-	later := s.last[key]
-	short, given, brief := s.answer(t, cells)
+	later := s.last[keyOf(t)]
+	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
 	}
 	for i := range cells {
 		if brief && cells[i].ident {
-			s.acted[cells[i].whole] = &act{label(t.Tool), t.Place}
-			s.supersede(identity{cells[i].label, cells[i].text}, given)
+			s.acted[cells[i].whole] = act{label(t.Tool), t.Place}
 		}
 	}
 	if t.Kept || !brief {
-		s.readFresh(t)
+		s.readOutput(t)
 	}
 	if t.Kept || !brief && t.Output != "" {
 		return
 	}
-	it.text = s.apart(callMark+label(t.Tool)+"(", cells, limit, key) + ")"
-	s.times[it.text]++
-	if times := s.times[key]; times > 1 {
-		it.text += fmt.Sprintf(" (%d times)", times)
-	}
+	it.text = callMark + label(t.Tool) + "(" + Shorten(joined(cells), limit) + ")"
 	if short != "" {
 		it.text += gave + short
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
@@ -123,26 +115,26 @@ func listed(n *node) bool {
 
 // answer is what a call gave, as it stands in its line, without what only repeats the
 // arguments; brief is false where it is too long for one.
-func (s *Set) answer(t *Text, args []cell) (text string, given []cell, brief bool) {
+func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 	body := strings.TrimSpace(unwrapped(t.Output))
 	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
-		return "", nil, false
+		return "", false
 	}
 	n, ok := parseJSON(body)
 	switch {
 	case ok && n.kind == '[' && objects(&n) && len(n.kids) > 1: // records, each with what identifies it first
-		return "", nil, false
+		return "", false
 	case ok && n.kind == '{':
-		given = (&walker{s: s, t: t, call: true}).cells(&n)
+		given := (&walker{s: s, t: t, call: true}).cells(&n)
 		given = slices.DeleteFunc(given, func(c cell) bool {
 			return c.whole != "" && slices.ContainsFunc(args, func(a cell) bool { return a.label == c.label && a.whole == c.whole })
 		})
-		return joined(given), given, true
+		return joined(given), true
 	}
 	if body = s.redact("", OneLine(body)); body == "" {
-		return "", nil, true
+		return "", true
 	}
-	return "\"" + body + "\"", nil, true // what a tool says, in its own words
+	return "\"" + body + "\"", true // what a tool says, in its own words
 }
 
 // written reads long texts that a call wrote, like an output: nothing else tells them.
@@ -176,139 +168,29 @@ func sameKind(a, b string) bool {
 	return 2*both > len(x)
 }
 
-// view is a record that no other call of the conversation had shown.
-type view struct {
-	w     *walker
-	r     *row
-	cells []cell
-}
-
-// changed makes a line of a record that an answer shows to be another than before.
+// changed makes a line of a record that an answer shows to be another than before, or for
+// the first time: that counts where the tool changed others.
 func (w *walker) changed(r, old *row, cells []cell) {
-	if w.t.From != Call || !w.single || w.t.Kept {
+	if w.t.From != Call {
 		return
 	}
+	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool}
+	it.text = callMark + label(w.t.Tool) + "(" + Shorten(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if old == nil {
-		w.s.views = append(w.s.views, view{w, r, cells})
+		cells = nil
+	} else if cells = slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.text == r.of.text || c.text == old.texts[c.label] }); len(cells) == 0 {
 		return
-	}
-	var out []cell
-	for _, c := range cells {
-		if before, had := old.texts[c.label]; c.text != r.of.text && before != c.text && (had || len(w.args) > 0) {
-			c.text = Shorten(c.text, argsLimit)
-			out = append(out, c)
+	} else {
+		for i := range cells {
+			cells[i].text = Shorten(cells[i].text, argsLimit)
 		}
+		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
+		it.text += ": " + Shorten(joined(cells), listLimit/2)
 	}
-	if len(out) > 0 {
-		w.s.acts[w.t.Tool] = true
-		w.s.acted[r.of.whole] = &act{label(w.t.Tool), w.t.Place}
-		w.tell(r, out)
-	}
-}
-
-// firstSeen tells of records that nothing showed before where their tool changed others,
-// or was given what makes a new one.
-func (s *Set) firstSeen() {
-	for _, v := range s.views {
-		if s.acts[v.w.t.Tool] || len(v.w.args) > 1 && !holds(v.w.args, v.r.of.whole) && v.repeats() {
-			v.w.tell(v.r, nil)
-		}
-	}
-	slices.SortStableFunc(s.items, func(a, b *item) int { return a.place - b.place })
-	for i, it := range s.items {
-		it.order = i + 1
-	}
-}
-
-// repeats reports a record that holds half of what the call was given.
-func (v *view) repeats() bool {
-	n := 0
-	for i := range v.w.args {
-		if holds(v.cells, v.w.args[i].whole) {
-			n++
-		}
-	}
-	return 2*n >= len(v.w.args)
-}
-
-// tell writes the line of an act that gave a record.
-func (w *walker) tell(r *row, out []cell) {
-	text := w.s.apart(callMark+label(w.t.Tool)+"(", w.args, argsLimit, keyOf(w.t)+"\x00"+r.of.text) + ")" + gave + r.of.label + " " + r.of.text
-	if len(out) > 0 {
-		text += ": " + Shorten(joined(out), listLimit/2)
-	}
-	it := &item{kind: callItem, place: w.t.Place, text: text, values: append([]int32{}, r.of.values...)}
-	for _, c := range append(out, w.args...) {
+	for _, c := range append(cells, w.args...) {
 		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
-}
-
-// onePerThing leaves one line for each thing that calls of a tool were about: what
-// earlier ones were given stands behind the newest, as far as it differs.
-func (s *Set) onePerThing() {
-	type line struct {
-		it     *item
-		parts  []string
-		answer string
-	}
-	newest := map[string]line{}
-	for _, it := range slices.Backward(s.items) {
-		if it.kind != callItem || it.plan {
-			continue
-		}
-		call, answer, _ := strings.Cut(it.text, gave)
-		key, parts := thing(call)
-		now, ok := newest[key]
-		if !ok {
-			newest[key] = line{it, parts, answer}
-			continue
-		}
-		differ := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return slices.Contains(now.parts, p) }), ", ")
-		answer, before, found := strings.Cut(answer, earlier)
-		if newer, _, _ := strings.Cut(now.answer, earlier); answer != newer {
-			differ += gave + answer
-		}
-		text := now.it.text + earlier + differ + ")"
-		if found {
-			text += earlier + before
-		}
-		if key == "" || differ == "" || len(text) > listLimit/2 {
-			continue
-		}
-		now.it.text, now.it.cost, it.stale = text, s.o.Count(text)+1, true
-		now.it.values = append(now.it.values, it.values...)
-	}
-}
-
-// earlier begins what earlier calls about a thing were given, and gave.
-const earlier = " (earlier: "
-
-// thing names what a line of the ledger is about: the tool, its identifiers and the names
-// of other short arguments; "" where it has no identifier. parts are the arguments.
-func thing(call string) (key string, parts []string) {
-	tool, args, _ := strings.Cut(call, "(")
-	if i := strings.LastIndexByte(args, ')'); i >= 0 {
-		args = args[:i]
-	}
-	parts, key = strings.Split(args, ", "), tool
-	about := false
-	for _, p := range parts {
-		name, value, two := strings.Cut(p, " ")
-		switch {
-		case identifies(value) && !digitsOnly(value):
-			about = true
-			key += "\x00" + p
-		case two && !strings.Contains(value, " ") && len(value) < textLimit:
-			key += "\x00" + name
-		default:
-			key += "\x00" + p
-		}
-	}
-	if !about {
-		return "", nil
-	}
-	return key, parts
 }
 
 // nowMark begins the line that says whose records were used last.

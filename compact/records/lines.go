@@ -147,7 +147,7 @@ func (r *lineReader) common(text string) bool {
 
 // quote makes lines of a text.
 func (r *lineReader) quote(text string) {
-	if text == "" || strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0 { // the name of what stands below
+	if text == "" {
 		return
 	}
 	rare, near := 0.0, r.nearness(text)
@@ -166,7 +166,7 @@ func (r *lineReader) quote(text string) {
 		piece, text = cutPiece(text)
 		piece = r.s.redact("", piece)
 		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, rare: rare, boost: near}
-		it.values = r.s.values.words(strings.TrimLeft(piece, "0123456789"), r.t.Place, true) // without the number of a line
+		it.values = r.s.values.words(piece, r.t.Place, true)
 		r.lines++
 		r.s.add(it)
 	}
@@ -193,7 +193,7 @@ func (r *lineReader) nearness(l string) float64 {
 	return 1 + 4*best
 }
 
-// cutPiece takes the beginning of a long line, to a sentence or a word.
+// cutPiece takes the beginning of a long line, to a word.
 func cutPiece(s string) (piece, rest string) {
 	if len(s) <= lineLimit {
 		return s, ""
@@ -202,9 +202,7 @@ func cutPiece(s string) (piece, rest string) {
 	for at > 0 && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	if k := strings.LastIndex(s[:at], ". "); k > lineLimit/3 {
-		at = k + 1
-	} else if k := strings.LastIndexByte(s[:at], ' '); k > lineLimit/3 {
+	if k := strings.LastIndexByte(s[:at], ' '); k > lineLimit/3 {
 		at = k
 	}
 	return s[:at], strings.TrimSpace(s[at:])

@@ -33,19 +33,13 @@ const maxDepth = 24
 
 // parseJSON reads the JSON object or list that a text consists of.
 func parseJSON(text string) (node, bool) {
-	n, rest, ok := leadingJSON(text)
-	return n, ok && strings.TrimSpace(rest) == ""
-}
-
-// leadingJSON reads the JSON object or list that a text begins with.
-func leadingJSON(text string) (n node, rest string, ok bool) {
-	trimmed := strings.TrimSpace(text)
-	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {
-		return node{}, text, false
+	text = strings.TrimSpace(text)
+	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
+		return node{}, false
 	}
-	dec := jsontext.NewDecoder(strings.NewReader(trimmed), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	n, ok = readNode(dec, 0)
-	return n, trimmed[dec.InputOffset():], ok
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	n, ok := readNode(dec, 0)
+	return n, ok && int(dec.InputOffset()) == len(text)
 }
 
 func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
@@ -94,20 +88,6 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 		n.text = tok.String()
 	}
 	return n, err == nil
-}
-
-// structured finds the JSON that an output is: the whole, or what follows a short
-// lead, such as a status line; rest stands behind it.
-func structured(text string) (lead string, n node, rest string, ok bool) {
-	if n, rest, ok = leadingJSON(text); ok && len(n.kids) > 0 {
-		return "", n, rest, true
-	}
-	if i := strings.IndexAny(text[:min(len(text), 200)], "{["); i >= 0 {
-		if n, ok = parseJSON(text[i:]); ok {
-			return OneLine(text[:i]), n, "", true
-		}
-	}
-	return "", node{}, "", false
 }
 
 // unwrapped takes the text of a tool's result out of what the Model Context

@@ -64,18 +64,14 @@ type Set struct {
 	o      Options
 	values values
 	items  []*item
-	heads  map[string]*item   // by their text
-	cut    map[string]cutArgs // by the line that shows them
+	heads  map[string]*item // by their text
 	newest map[identity]*row
 	fresh  map[int]bool    // places of texts that nobody answered
 	last   map[string]int  // the newest text with a call, by its key
-	times  map[string]int  // how often it was made
-	told   map[string]bool // lines that are there already
-	acted  map[string]*act // what was done last to a thing, by its identifier
 	acts   map[string]bool // tools that changed a record
-	views  []view          // records that nothing showed before
-	owner  string          // the label of those whose records stand side by side, "" where all are one's
+	acted  map[string]act  // what was done last to a thing, by its identifier
 	brief  bool            // the conversation ends with a request too short to say what it asks
+	owner  string          // the label of those whose records stand side by side, "" where all are one's
 	serves string          // the value behind it that was used last, "" for an unknown one
 }
 
@@ -89,10 +85,9 @@ type item struct {
 	values []int32
 	// head is the line that must stand above, which names the tool and what it was
 	// asked.
-	head      *item
-	row       *row   // the record that it is a unit of
-	label     string // names a unit inside its record; "" for the record's own values
-	labelCost int
+	head  *item
+	row   *row   // the record that it is a unit of
+	label string // names a unit inside its record; "" for the record's own values
 	// bare is the text below a unit of the same shape.
 	bare, shape string
 	bareCost    int
@@ -102,7 +97,9 @@ type item struct {
 	boost       float64 // what it is worth more than others of its kind; 0 is 1
 	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
+	cut         bool    // it lost its middle
 	lead        bool    // it tells what a text of the assistant is about
+	by          string  // the tool of a line that counts where this changes records
 	plan        bool    // a list that a call left, as it stands
 	picked      bool    // a model wants it
 	less        *item   // the same in short: only what identifies something
@@ -130,7 +127,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, cut: map[string]cutArgs{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}, acts: map[string]bool{}}
+	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}}
 	s.values.init()
 	for i := range texts {
 		t := &texts[i]
@@ -139,9 +136,7 @@ func Collect(texts []Text, o Options) *Set {
 			s.fresh[t.Place] = true
 		}
 		if t.From == Call {
-			k := keyOf(t)
-			s.last[k] = i
-			s.times[k]++
+			s.last[keyOf(t)] = i
 		}
 	}
 	for i := range texts {
@@ -153,8 +148,9 @@ func Collect(texts []Text, o Options) *Set {
 		}
 		s.brief = texts[i].From == User && texts[i].Kept && len(texts[i].Body) < briefRequest
 	}
-	s.firstSeen()
-	s.onePerThing()
+	for _, it := range s.items {
+		it.stale = it.stale || it.by != "" && !s.acts[it.by]
+	}
 	s.findOwner()
 	return s
 }
@@ -164,7 +160,7 @@ func (s *Set) read(texts []Text, i int) {
 	case Result:
 		t.Output = t.Body
 		t.Body = ""
-		s.readFresh(t)
+		s.readOutput(t)
 	case Call:
 		s.readCall(texts, i)
 	case User:
@@ -177,24 +173,6 @@ func (s *Set) read(texts []Text, i int) {
 		}
 	case Earlier:
 		s.readEarlier(t)
-	}
-}
-
-// freshWorth is how much more records and the end of an output are worth that nobody has
-// answered yet.
-const freshWorth = 4
-
-// readFresh reads an output; how one ends that nobody has answered yet is what it came to.
-func (s *Set) readFresh(t *Text) {
-	from := len(s.items)
-	s.readOutput(t)
-	if !s.fresh[t.Place] {
-		return
-	}
-	for i, it := range s.items[from:] {
-		if it.row != nil && !it.names && !it.short || it.row == nil && it.kind == quoteItem && i >= len(s.items)-from-3 {
-			it.boost = max(it.boost, 1) * freshWorth
-		}
 	}
 }
 
@@ -213,7 +191,7 @@ func (s *Set) readEarlier(t *Text) {
 			if head = s.heads[l]; head == nil {
 				it.kind, it.head, it.values = headItem, nil, s.values.words(l, t.Place, true)
 				head = s.add(it)
-				s.heads[l], s.cut[l] = head, cutArgs{}
+				s.heads[l] = head
 			}
 			continue
 		case strings.HasPrefix(l, userMark):
@@ -229,25 +207,16 @@ func (s *Set) readEarlier(t *Text) {
 				continue
 			}
 			it.kind, it.head = callItem, nil
-			if call, _, _ := strings.Cut(l, gave); s.times[call] > 0 {
-				continue // it was made again since
-			}
 		}
 		it.values = s.values.words(it.text, t.Place, true)
 		s.add(it)
 	}
 }
 
-// add registers a line. One that is there already stays where it stood.
+// add registers a line.
 func (s *Set) add(it *item) *item {
 	it.order = len(s.items) + 1
 	it.cost = s.o.Count(it.text) + 1
-	if it.kind == assistantItem || it.kind == userItem {
-		if s.told[it.text] {
-			return it
-		}
-		s.told[it.text] = true
-	}
 	s.items = append(s.items, it)
 	return it
 }

@@ -3,20 +3,15 @@ package records
 import "slices"
 
 // newest takes what an output that nobody has answered yet has to say: the lines that the
-// request names, then from its beginning.
-func (c *choice) newest(room int) {
-	share := int(freshShare * float64(room))
-	for _, named := range []bool{true, false} {
-		for _, it := range c.s.items {
-			if !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.kind == quoteItem && c.meant[it] != named || c.taken[it] || it.names || it.short {
-				continue
-			}
-			if n := c.cost(it); n <= share && c.used+n <= room {
-				share -= n
-				c.take(it)
-			}
-		}
-	}
+// request names, then its beginning and its end.
+func (c *choice) newest(share, room int) {
+	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
+		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.names || it.short
+	})
+	c.from(slices.Values(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] })), share, room)
+	share -= c.from(slices.Values(fresh), share*2/3, room)
+	slices.Reverse(fresh)
+	c.from(slices.Values(fresh), share, room)
 }
 
 // lastLead is the line that tells what the assistant said last; nil where that stays.

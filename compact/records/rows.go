@@ -11,7 +11,6 @@ type cell struct {
 	values      []int32
 	ident       bool   // it looks like an identifier
 	whole       string // the value as it came, for scalars
-	rest        string // what was cut off its text
 	// bare is the text without the keys of nested objects, for a row that follows
 	// another of the same shape; shape tells which have it.
 	bare, shape string
@@ -40,31 +39,21 @@ const (
 // readOutput makes lines of a tool's output.
 func (s *Set) readOutput(t *Text) {
 	body := unwrapped(t.Output)
-	lead, n, rest, ok := structured(body)
-	if !ok {
+	n, ok := parseJSON(body)
+	if !ok || len(n.kids) == 0 {
 		s.readLines(t, t.Tool, body)
 		return
 	}
-	defer func() {
-		if strings.TrimSpace(rest) != "" {
-			s.readLines(t, t.Tool, rest)
-		}
-	}()
-	w := &walker{s: s, t: t, args: s.argCells(t), single: n.kind == '{'}
-	if lead != "" {
-		w.lead = append(w.lead, cell{text: lead})
-	}
+	w := &walker{s: s, t: t, args: s.argCells(t)}
 	w.walk(&n, t.Tool, nil, 0)
 }
 
 // walker reads one output.
 type walker struct {
-	s      *Set
-	t      *Text
-	args   []cell
-	lead   []cell // stands above the rows
-	single bool   // the output is one record
-	call   bool   // it reads the arguments of a call
+	s    *Set
+	t    *Text
+	args []cell
+	call bool // it reads the arguments of a call
 }
 
 // long reports a text that is read line by line instead of as a value.
@@ -72,8 +61,7 @@ func (w *walker) long(n *node) bool {
 	if !n.scalar() || len(n.text) <= 2*valueLimit {
 		return false
 	}
-	text, _ := short(OneLine(n.text[:min(len(n.text), addressMax+1)]))
-	return text != n.text
+	return short(OneLine(n.text[:min(len(n.text), addressMax+1)])) != n.text
 }
 
 // walk makes rows of a value: an object is a row, a list of objects one for each.
@@ -131,17 +119,8 @@ func lists(n *node) bool {
 
 // scalars makes rows of a list of plain values, some to a line.
 func (w *walker) scalars(n *node, name string, above []cell) {
-	const perLine = 12
-	for from := 0; from < len(n.kids); from += perLine {
-		var c cell
-		var parts []string
-		for i := from; i < min(len(n.kids), from+perLine); i++ {
-			k := w.scalarCell("", &n.kids[i])
-			parts = append(parts, k.text)
-			c.values = append(c.values, k.values...)
-		}
-		c.text = strings.Join(parts, " ")
-		w.emit(name, above, []cell{c}, -1)
+	for i := range n.kids {
+		w.emit(name, above, []cell{w.scalarCell("", &n.kids[i])}, -1)
 	}
 }
 
@@ -348,9 +327,6 @@ func (w *walker) unit(r *row, u *item) {
 	if u.bare != "" {
 		u.bareCost = w.s.o.Count(u.bare) + 1
 	}
-	if u.label != "" {
-		u.labelCost = w.s.o.Count(u.label) + 1
-	}
 	w.s.shorten(u)
 	if r.keyed {
 		u.values = append(u.values, r.of.values...)
@@ -368,7 +344,7 @@ func (s *Set) shorten(u *item) {
 			b.WriteString(" " + v.text)
 		}
 	}
-	it := &item{kind: u.kind, place: u.place, head: u.head, row: u.row, label: u.label, labelCost: u.labelCost, text: strings.TrimSpace(b.String()), values: ids, short: true}
+	it := &item{kind: u.kind, place: u.place, head: u.head, row: u.row, label: u.label, text: strings.TrimSpace(b.String()), values: ids, short: true}
 	if len(ids) > 0 && s.o.Count(it.text)+1 <= u.cost*shortShare/100 {
 		u.less = s.add(it)
 	}
@@ -385,21 +361,22 @@ func (w *walker) head(name string, row, lead []cell) *item {
 			cells = append(cells, a)
 		}
 	}
-	return w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
-}
-
-func (s *Set) headOf(name string, cells []cell, place int) *item {
 	text := "# " + label(name)
-	if len(cells) > 0 {
-		text = s.apart(text+": ", cells, headLimit-len(text)-2, "")
+	if cells = append(cells, lead...); len(cells) > 0 {
+		text += ": " + joined(cells)
 	}
-	if it := s.heads[text]; it != nil {
-		return it
+	text = Shorten(text, headLimit)
+	key := text
+	if strings.Contains(text, "…") { // calls may differ in what is cut off
+		key += w.t.Body
 	}
-	it := &item{kind: headItem, place: place, text: text}
-	for i := range cells {
-		it.values = append(it.values, cells[i].values...)
+	it := w.s.heads[key]
+	if it == nil {
+		it = w.s.add(&item{kind: headItem, place: w.t.Place, text: text})
+		for i := range cells {
+			it.values = append(it.values, cells[i].values...)
+		}
+		w.s.heads[key] = it
 	}
-	s.heads[text] = s.add(it)
 	return it
 }

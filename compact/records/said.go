@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -26,8 +27,9 @@ const (
 func (s *Set) readUser(t *Text) {
 	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(t.Body), "�"), "\n")
 	limit := max(wordsLimit, s.o.Room*2/3) // a sixth of the room, of about four bytes a token
+	gone := 0
 	if len(t.Body) > limit {
-		lines = s.cutLines(folded(lines), limit, t.ID)
+		lines, gone = s.cutLines(folded(lines), limit, t.ID)
 	}
 	var b strings.Builder
 	for i, l := range lines {
@@ -43,7 +45,7 @@ func (s *Set) readUser(t *Text) {
 		return
 	}
 	text := s.redact("", b.String())
-	s.add(&item{kind: userItem, place: t.Place, text: userMark + text, values: s.values.words(text, t.Place, true)})
+	s.add(&item{kind: userItem, place: t.Place, text: userMark + text, cut: gone > 0, values: s.values.words(text, t.Place, true)})
 }
 
 // folded writes four lines of one kind in a row as the first and the last.
@@ -64,40 +66,35 @@ func folded(lines []string) []string {
 	return out
 }
 
-// cutLines keeps whole lines from both ends within limit bytes.
-func (s *Set) cutLines(lines []string, limit int, id string) []string {
-	size := 0
-	for _, l := range lines {
-		size += len(l) + 1
+// cutLines keeps whole lines from both ends within limit bytes, and tells how many bytes it
+// leaves out.
+func (s *Set) cutLines(lines []string, limit int, id string) (kept []string, gone int) {
+	size := func(lines []string) (n int) {
+		for _, l := range lines {
+			n += len(l) + 1
+		}
+		return n
 	}
-	if size <= limit {
-		return lines
+	if size(lines) <= limit {
+		return lines, 0
 	}
 	if id != "" {
 		id = ", whole under " + id
 	}
-	var head, tail []string
-	left := limit * 2 / 3
-	for len(lines) > 0 && len(lines[0]) < left {
-		left -= len(lines[0]) + 1
-		head, lines = append(head, lines[0]), lines[1:]
+	head, tail := 0, len(lines)
+	for head < len(lines) && size(lines[:head+1]) <= limit*2/3 {
+		head++
 	}
-	if len(head) == 0 {
-		head, lines[0] = append(head, Shorten(lines[0], left)), ""
+	for tail > head && size(lines[:head])+size(lines[tail-1:]) <= limit {
+		tail--
 	}
-	left += limit / 3
-	for len(lines) > 0 && len(lines[len(lines)-1]) < left {
-		left -= len(lines[len(lines)-1]) + 1
-		tail, lines = append([]string{lines[len(lines)-1]}, tail...), lines[:len(lines)-1]
+	kept = slices.Clone(lines[:head])
+	gone = size(lines[head:tail])
+	if head == 0 {
+		kept = append(kept, Shorten(lines[0], limit*2/3))
+		gone -= len(kept[0])
 	}
-	gone := 0
-	for _, l := range lines {
-		gone += len(l) + 1
-	}
-	if gone == 0 {
-		return append(head, tail...)
-	}
-	return append(append(head, fmt.Sprintf("(%d bytes left out%s)", gone, id)), tail...)
+	return append(append(kept, fmt.Sprintf("(%d bytes left out%s)", gone, id)), lines[tail:]...), gone
 }
 
 // printable is a line without control characters and the white space at its end.

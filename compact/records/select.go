@@ -3,6 +3,7 @@ package records
 import (
 	"container/heap"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -16,9 +17,11 @@ type Selection struct {
 	// Records are the lines from tools: tables and quotes, in the order of the
 	// conversation.
 	Records []string
-	// Tokens is about what they cost, Left how much more room would hold all words of people
-	// and the ledger: they are all taken where they fill a third of it or less.
-	Tokens, Left int
+	// Tokens is about what they cost.
+	Tokens int
+	// Whole reports that nothing is left out of what people wrote and of the ledger, nor what
+	// the assistant said last.
+	Whole bool
 }
 
 // ranked is a candidate in the heap.
@@ -60,28 +63,32 @@ func (s *Set) Select(room int) Selection {
 		least = lastLeast
 	}
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
-	c.newest(room)
-	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
-	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
-	if words := s.words(); words <= room/3 {
-		c.reserve(room, room, (*item).isWords)
-	} else {
-		c.left = 3*words - room
+	if s.said() <= int(saidShare*float64(room)) {
+		c.reserve(room, room, func(it *item) bool { return it.kind == userItem })
 	}
+	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
+	c.reserve(max(min(callLeast, room/3), int(callShare*float64(room))), room, func(it *item) bool { return it.kind == callItem })
+	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
 	c.choose(room)
-	return c.write()
+	out := c.write()
+	out.Whole = !slices.ContainsFunc(s.items, func(it *item) bool {
+		return (it == last || it.kind == userItem || it.kind == callItem) && !it.stale && (it.cut || !c.taken[it])
+	})
+	return out
 }
 
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
 	taskShare  = 0.4 // what a person wrote first: what it is all about; not where room is scarce
-	lastShare  = 0.15
-	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
-	callShare  = 0.12 // the newest lines of the ledger
+	lastShare  = 0.1
+	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
+	saidShare  = 0.3  // what people wrote, where all of it fits
+	callShare  = 0.15 // the newest lines of the ledger
+	callLeast  = 60   // tokens
 	meantShare = 0.6
 	freshShare = 0.5 // an output that nobody has answered yet
 )
@@ -127,7 +134,6 @@ type choice struct {
 	shapes  map[string]bool // of the units taken
 	named   map[string]bool // kinds of records of which some are only named
 	used    int
-	left    int          // what the room lacks to hold all words of people and the ledger
 	meant   map[any]bool // rows and items that what stays speaks of
 	scarce  bool         // nested keys are left out
 	bare    bool         // heads as well
@@ -150,13 +156,10 @@ const (
 	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
 )
 
-// isWords reports a line of a person, or of the ledger.
-func (it *item) isWords() bool { return it.kind == userItem || it.kind == callItem }
-
-// words is what all words of people and the ledger cost.
-func (s *Set) words() (n int) {
+// said is what all words of people cost.
+func (s *Set) said() (n int) {
 	for _, it := range s.items {
-		if it.isWords() && !it.stale {
+		if it.kind == userItem {
 			n += it.cost
 		}
 	}
@@ -165,22 +168,33 @@ func (s *Set) words() (n int) {
 
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
-	for _, it := range slices.Backward(c.s.items) {
-		if c.taken[it] || it.stale || !of(it) {
+	c.from(func(yield func(*item) bool) {
+		for _, it := range slices.Backward(c.s.items) {
+			if of(it) && !yield(it) {
+				return
+			}
+		}
+	}, share, room)
+}
+
+// from takes lines as far as a share of the room goes, and tells how far it went.
+func (c *choice) from(items iter.Seq[*item], share, room int) (used int) {
+	for it := range items {
+		if c.taken[it] || it.stale {
 			continue
 		}
-		if n := c.cost(it); n <= share && c.used+n <= room {
-			share -= n
+		if n := c.cost(it); used+n <= share && c.used+n <= room {
+			used += n
 			c.take(it)
 		}
 	}
+	return used
 }
 
 func (c *choice) worth(it *item) float64 {
 	sum, about := 0.0, c.meant[it.subject()]
-	asked := about && it.row != nil && it.row.keyed && slices.ContainsFunc(it.row.of.values, func(k int32) bool { return c.s.values.all[k].focus })
 	for i, k := range it.values {
-		if (asked && !it.short && !it.names || c.taken[it.less]) && c.stands[k] {
+		if c.taken[it.less] && c.stands[k] {
 			sum += c.weights[k] * .25
 		}
 		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
@@ -223,18 +237,8 @@ func (c *choice) cost(it *item) int {
 		n -= min(n-1, it.less.cost)
 	}
 	if it.row != nil {
-		first, named := true, false
-		for _, u := range it.row.units {
-			if c.has(u) {
-				first = false
-				named = named || u.label == it.label
-			}
-		}
-		if first {
+		if !slices.ContainsFunc(it.row.units, c.has) {
 			n += it.row.cost
-		}
-		if !named {
-			n += it.labelCost
 		}
 	}
 	if h := c.headOf(it); h != nil && !c.taken[h] {
@@ -329,7 +333,7 @@ func (c *choice) take(it *item) {
 
 // write puts the lines in the order of the conversation, records under their head.
 func (c *choice) write() Selection {
-	out := Selection{Tokens: c.used, Left: c.left}
+	out := Selection{Tokens: c.used}
 	var heads []*item
 	under, lists, shapes, written, rows := map[*item][]*string{}, map[string]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
@@ -427,7 +431,7 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 		text = strings.Replace(text, ", ", " | ", 1)
 	}
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
-	if by := c.s.acted[r.of.whole]; r.keyed && by != nil && by.place > r.units[0].place {
+	if by := c.s.acted[r.of.whole]; r.keyed && by.place > r.units[0].place {
 		name += " (before " + by.tool + ")"
 	}
 	if who := r.texts[c.s.owner]; c.s.owner != "" && who != "" && who != c.s.serves && !strings.Contains(text, who) && r.of.text != who {

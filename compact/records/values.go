@@ -2,7 +2,6 @@ package records
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -126,8 +125,6 @@ func identifies(s string) bool {
 		}
 	}
 	switch {
-	case digits > 0 && s[0] == '#' && (len(s) == 4 || len(s) == 7) && marks == 1: // a colour, mostly
-		return digits > 5
 	case digits > 0 && (timeOfDay(s) || strings.Trim(s[1:], "0123456789.,") == "" && (s[0] == '-' || s[0] == '$')):
 		return false
 	case digits >= 4:
@@ -144,9 +141,6 @@ func identifies(s string) bool {
 func written(s string) bool {
 	if len(s) > 80 {
 		return false
-	}
-	if strings.IndexByte(s, ' ') >= 0 { // a command
-		return slices.ContainsFunc(strings.Fields(s), written)
 	}
 	dot := strings.IndexByte(s, '.')
 	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
