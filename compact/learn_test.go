@@ -51,7 +51,7 @@ func TestTheFactorOfAnUnknownModelIsLearned(t *testing.T) {
 
 func TestOriginalsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := compact.NewMemoryFor(100, time.Hour, time.Now)
+		m := compact.NewMemory(100, time.Hour, time.Now)
 		item := func(id string, n int) []compact.Original {
 			return []compact.Original{{ID: id, Data: make([]byte, n)}}
 		}

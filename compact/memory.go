@@ -26,12 +26,9 @@ type memoryItem struct {
 	at   time.Time
 }
 
-// NewMemory returns a Memory that holds at most maxBytes and forgets nothing.
-func NewMemory(maxBytes int) *Memory { return NewMemoryFor(maxBytes, 0, time.Now) }
-
-// NewMemoryFor returns a Memory that forgets an original after the time keep since its last
-// Put; 0 forgets nothing.
-func NewMemoryFor(maxBytes int, keep time.Duration, clock func() time.Time) *Memory {
+// NewMemory returns a Memory that holds at most maxBytes and forgets an original after the time
+// keep since its last Put; 0 forgets nothing.
+func NewMemory(maxBytes int, keep time.Duration, clock func() time.Time) *Memory {
 	return &Memory{max: maxBytes, keep: keep, clock: clock, items: map[string]map[string]*memoryItem{}}
 }
 

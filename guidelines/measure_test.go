@@ -98,7 +98,7 @@ func TestMeasureShuffledRecordings(t *testing.T) {
 					a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
 				})
 				rounds++
-				if len(evidence.Mine(calls).Rules) > 0 {
+				if len(evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules) > 0 {
 					published++
 				}
 			}

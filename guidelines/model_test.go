@@ -65,7 +65,7 @@ func items(t *testing.T, list ...map[string]any) string {
 // ruleOf is the id of the rule about a parameter.
 func ruleOf(t *testing.T, calls []memoryd.Call, parameter string) string {
 	t.Helper()
-	for _, r := range evidence.Mine(calls).Rules {
+	for _, r := range evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules {
 		if r.Parameter == parameter {
 			return r.GroundID()
 		}

@@ -177,9 +177,6 @@ func (h *Hook) Reaches() bool {
 	return h.Moment == Begins || h.Moment == BeforeCall && s.before || h.Moment == AfterCall && s.after
 }
 
-// ToldBefore reports whether the host shows the answer to the model before the call.
-func (h *Hook) ToldBefore() bool { return hookHosts[h.Host].before }
-
 // Asks reports whether the host can ask a person about a call.
 func (h *Hook) Asks() bool { return hookHosts[h.Host].asks }
 

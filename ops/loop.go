@@ -25,8 +25,6 @@ const (
 	stopsAfter    = 3 // equal failures: the next one need not be made
 	ofLast, most  = 10, 8
 	runRead       = 60 // the newest calls of a run that are compared
-	othersRead    = 5  // runs in which the same call failed
-	historyRead   = 200
 )
 
 // loops warns of a call that its run has made in vain, in place of what forecasts say of
@@ -53,11 +51,6 @@ func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Ass
 		if n >= stopsAfter {
 			w.Severity = preflight.Stop
 		}
-		worked, err := d.workedElsewhere(ctx, r, run)
-		if err != nil {
-			return err
-		}
-		w.Text += worked
 	case failed >= most && failedCall(&calls[0]):
 		w.Rule = thrashRule
 		w.Text = fmt.Sprintf("%d of the last %d calls of this run failed. Look at what is there before you go on.", failed, ofLast)
@@ -102,46 +95,4 @@ func failedCall(c *store.RunCall) bool {
 		return c.Score == memoryd.ScoreFailure
 	}
 	return !c.Success
-}
-
-// workedElsewhere says what stood between the same failing call and the next good call of
-// its tool in at least two other runs.
-func (d Deps) workedElsewhere(ctx context.Context, r *PreflightRequest, run string) (string, error) {
-	history, err := d.Store.History(ctx, r.ToolRef, historyRead)
-	if err != nil {
-		return "", err
-	}
-	runs, between := map[string]bool{run: true, "": true}, map[string]int{}
-	for i := len(history) - 1; i >= 0 && len(runs) < othersRead+2; i-- {
-		c := &history[i]
-		if c.Success || runs[c.Run()] || !bytes.Equal(memoryd.InputText(c.Input), memoryd.InputText(r.Input)) {
-			continue
-		}
-		runs[c.Run()] = true
-		calls, err := d.Store.RunCalls(ctx, r.Workspace, c.Run(), runRead)
-		if err != nil {
-			return "", err
-		}
-		slices.Reverse(calls)
-		at := slices.IndexFunc(calls, func(o store.RunCall) bool { return o.Key == c.Key })
-		last := ""
-		for k := at + 1; at >= 0 && k < len(calls); k++ {
-			if o := &calls[k]; o.Tool == r.Tool && !failedCall(o) {
-				between[last]++
-				break
-			} else if !failedCall(o) {
-				last = o.Tool
-			}
-		}
-	}
-	for tool, n := range between {
-		switch {
-		case n < 2:
-		case tool == "":
-			return " In other runs another input worked.", nil
-		default:
-			return fmt.Sprintf(" In other runs `%s` before `%s` worked.", tool, r.Tool), nil
-		}
-	}
-	return "", nil
 }

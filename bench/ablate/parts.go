@@ -95,7 +95,7 @@ func advice() area {
 				dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "Remedy", "search.run", "search.top", "search.best", "Rule.write"}, lists: true,
 				clauses: []string{"hypothesis.holds", "Rule.Mend"},
 			},
-			{dir: "guidelines/evidence", hubs: []string{"MineObserved"}, lists: true},
+			{dir: "guidelines/evidence", hubs: []string{"Mine"}, lists: true},
 			{dir: "guidelines", hubs: []string{
 				"findings.draft", "findings.core", "findings.practices", "findings.successes", "findings.issues",
 			}, lists: true, calls: []string{"add"}},

@@ -63,25 +63,10 @@ type Retry struct {
 	Succeeded int `json:"succeeded"`
 }
 
-// Mine computes the evidence of calls, which must belong to one tool and be sorted oldest
-// first. It neither keeps nor changes them.
-func Mine(calls []memoryd.Call) Evidence {
-	o := NewObserver()
-	obs := make([]Observation, len(calls))
-	for i := range calls {
-		obs[i] = o.Observe(&calls[i])
-	}
-	name := ""
-	if len(calls) > 0 {
-		name = calls[0].Tool
-	}
-	return MineObserved(name, obs, calls)
-}
-
-// MineObserved is Mine for calls that were observed before, oldest first. recent are calls
-// with outputs, which are used to describe the outputs. It stores in obs what it parsed of
-// their bodies.
-func MineObserved(tool string, obs []Observation, recent []memoryd.Call) Evidence {
+// Mine computes the evidence of the calls of a tool that were observed, oldest first. recent
+// are calls with outputs, which are used to describe the outputs. It stores in obs what it
+// parsed of their bodies.
+func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	who := partiesOf(obs)
 	e := Evidence{Calls: len(obs), Parties: who.known}
 	runs := map[uint64]bool{}

@@ -15,7 +15,7 @@ func TestPlantedPitfallsBecomeRulesAndChanceDoesNot(t *testing.T) {
 	for _, p := range plantedTools() {
 		for seed := range uint64(8) {
 			calls := generate(t, p, seed, 160)
-			e := evidence.Mine(calls)
+			e := evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls)
 			planted += len(p.pitfalls)
 			for _, want := range p.pitfalls {
 				if slices.ContainsFunc(e.Rules, func(r evidence.Rule) bool { return r.Parameter == want }) {
@@ -36,7 +36,7 @@ func TestPlantedPitfallsBecomeRulesAndChanceDoesNot(t *testing.T) {
 				a.TimeCost, b.TimeCost = b.TimeCost, a.TimeCost
 				a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
 			})
-			for _, rule := range evidence.Mine(calls).Rules {
+			for _, rule := range evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules {
 				if rule.Heard() { // it says what was answered, whatever was sent
 					continue
 				}

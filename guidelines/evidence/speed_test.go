@@ -53,7 +53,7 @@ func TestMiningTwoThousandCallsIsQuick(t *testing.T) {
 	best := time.Hour
 	for range 5 {
 		start := processorTime(t)
-		evidence.MineObserved("t", obs, calls[len(calls)-100:])
+		evidence.Mine("t", obs, calls[len(calls)-100:])
 		best = min(best, processorTime(t)-start)
 	}
 	t.Logf("mining a window of 2,000 calls takes %v of a processor", best)
@@ -78,7 +78,7 @@ func BenchmarkMineTwoKilobytes(b *testing.B) {
 		calls := twoKilobytes(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for range b.N {
-				evidence.Mine(calls)
+				evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls)
 			}
 		})
 	}

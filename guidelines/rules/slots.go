@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -377,17 +376,4 @@ func (s *search) edge(h *hypothesis) []value {
 		}
 	}
 	return nil
-}
-
-// Masked returns a message in two forms: as the key of its kind, and as it may be shown where
-// untrusted text is allowed, without the values of the input except short words and numbers.
-func Masked(message string, input json.RawMessage) (kind, shown string) {
-	in := inputOf(input)
-	m := message
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if v := in[name]; v.kind == text && len(v.text) > 2 {
-			m = strings.ReplaceAll(m, v.text, "…")
-		}
-	}
-	return kindOf(message, in), m
 }

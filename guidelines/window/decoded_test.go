@@ -115,7 +115,7 @@ func BenchmarkObservations(b *testing.B) {
 	w := filled(b, mem.New(), 2000, 1)
 	mine := func() time.Duration {
 		from := time.Now()
-		evidence.MineObserved("t", observations(b, w, 0), nil)
+		evidence.Mine("t", observations(b, w, 0), nil)
 		return time.Since(from)
 	}
 	var first, again time.Duration

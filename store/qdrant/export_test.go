@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"memoryd"
+
+	"google.golang.org/grpc"
 )
 
 // AgeLease makes the store's lease of the clock as old as if nobody had renewed it
@@ -108,3 +110,19 @@ func (s *Store) HoldLow(ctx context.Context) {
 	defer s.watches.mu.Unlock()
 	s.watches.lowAt = time.Now().Add(time.Hour)
 }
+
+// WithDialer connects with d.
+func WithDialer(d Dialer) Option { return func(o *options) { o.dial = d } }
+
+// WithInterceptor passes each request to f, below the retries.
+func WithInterceptor(f grpc.UnaryClientInterceptor) Option {
+	return func(o *options) { o.intercept = append(o.intercept, f) }
+}
+
+// WithSleep replaces the timer between retries.
+func WithSleep(f func(ctx context.Context, d time.Duration) error) Option {
+	return func(o *options) { o.sleep = f }
+}
+
+// WithGrace replaces the age of an hour after which a sweep folds calls.
+func WithGrace(d time.Duration) Option { return func(o *options) { o.grace = d } }

@@ -196,22 +196,6 @@ type options struct {
 	sleep     func(ctx context.Context, d time.Duration) error
 }
 
-// WithDialer connects with d.
-func WithDialer(d Dialer) Option { return func(o *options) { o.dial = d } }
-
-// WithInterceptor passes each request to f, below the retries.
-func WithInterceptor(f grpc.UnaryClientInterceptor) Option {
-	return func(o *options) { o.intercept = append(o.intercept, f) }
-}
-
-// WithSleep replaces the timer between retries.
-func WithSleep(f func(ctx context.Context, d time.Duration) error) Option {
-	return func(o *options) { o.sleep = f }
-}
-
-// WithGrace replaces the age of an hour after which a sweep folds calls.
-func WithGrace(d time.Duration) Option { return func(o *options) { o.grace = d } }
-
 // dial makes the client. It does not wait for the server. The client's own
 // retries stay off: they multiply with the connections and do not honour
 // Retry-After.
