@@ -22,7 +22,7 @@ type Config struct {
 	// MineCalls is the number of a tool's newest calls that are mined, as compact
 	// observations beside the history.
 	MineCalls int `yaml:"-"`
-	// Quote decides when words of a tool's messages are shown: QuoteQuorum or QuoteNever.
+	// Quote decides when words of a tool's messages are shown: quoteQuorum or quoteNever.
 	Quote string `yaml:"quote"`
 }
 
@@ -43,10 +43,10 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 
 // When a tool's message is quoted.
 const (
-	// QuoteQuorum quotes a message that three calls of two runs got.
-	QuoteQuorum = "quorum"
-	// QuoteNever names the class of the message instead.
-	QuoteNever = "never"
+	// quoteQuorum quotes a message that three calls of two runs got.
+	quoteQuorum = "quorum"
+	// quoteNever names the class of the message instead.
+	quoteNever = "never"
 )
 
 // Validate returns the first invalid setting.
@@ -54,8 +54,8 @@ func (c Config) Validate() error {
 	if c.MaxWords < 80 {
 		return fmt.Errorf("max_words: must be at least 80, got %d", c.MaxWords)
 	}
-	if c.Quote != QuoteQuorum && c.Quote != QuoteNever {
-		return fmt.Errorf("quote: must be %q or %q, got %q", QuoteQuorum, QuoteNever, c.Quote)
+	if c.Quote != quoteQuorum && c.Quote != quoteNever {
+		return fmt.Errorf("quote: must be %q or %q, got %q", quoteQuorum, quoteNever, c.Quote)
 	}
 	return nil
 }

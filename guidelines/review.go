@@ -25,7 +25,7 @@ const (
 	DroppedEvidence  Reason = "unknown_evidence"  // it cites nothing, or evidence that the model did not get
 	DroppedPredicate Reason = "unknown_predicate" // the condition cannot be tested
 	DroppedCalls     Reason = "calls_disagree"    // the calls do not support it
-	DroppedDuplicate Reason = "duplicate"         // it is already there
+	droppedDuplicate Reason = "duplicate"         // it is already there
 )
 
 // Review counts what happened to a model's answer.
@@ -69,7 +69,7 @@ func (f *findings) review(records []record) Review {
 	for place, rec := range records {
 		id, reason := f.reviewed(&rec)
 		if reason == "" && f.chosen[id] != 0 {
-			reason = DroppedDuplicate
+			reason = droppedDuplicate
 		}
 		if reason != "" {
 			review.Dropped[reason]++

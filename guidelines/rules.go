@@ -86,7 +86,7 @@ func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Cal
 	}
 	f := &findings{
 		obs:  obs,
-		tool: tool, recent: recent, unquoted: x.cfg.Quote == QuoteNever,
+		tool: tool, recent: recent, unquoted: x.cfg.Quote == quoteNever,
 		stats: statisticsOf(tool, calls, recent), evidence: evidence.Mine(tool.Tool, obs, calls),
 	}
 	f.goodCosts(calls)

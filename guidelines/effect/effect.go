@@ -98,14 +98,14 @@ type Range struct {
 
 // The bases of comparison.
 const (
-	HeldOut     = "held_out"     // runs without advice on purpose, at the same time
-	BeforeAfter = "before_after" // calls before any run got advice: an estimate
-	NotEnough   = "not_enough"
+	heldOut     = "held_out"     // runs without advice on purpose, at the same time
+	beforeAfter = "before_after" // calls before any run got advice: an estimate
+	notEnough   = "not_enough"
 )
 
 // Effect compares runs that got advice with others.
 type Effect struct {
-	// Basis is what Told is compared with. With NotEnough, the rest is 0.
+	// Basis is what Told is compared with. With notEnough, the rest is 0.
 	Basis  string `json:"basis"`
 	Told   Group  `json:"told"`
 	Untold Group  `json:"untold"`
@@ -214,20 +214,20 @@ func (c *Counts) Add(o *Counts) {
 
 // Effect compares.
 func (c *Counts) Effect() Effect {
-	e := Effect{Told: groupOf(c.runs[Told]), Untold: groupOf(c.runs[Untold]), Before: groupOf(c.runs[Before]), Basis: NotEnough}
+	e := Effect{Told: groupOf(c.runs[Told]), Untold: groupOf(c.runs[Untold]), Before: groupOf(c.runs[Before]), Basis: notEnough}
 	var other *Group
 	switch {
 	case !e.Told.enough():
 		return e
 	case e.Untold.enough():
-		e.Basis, other = HeldOut, &e.Untold
+		e.Basis, other = heldOut, &e.Untold
 	case e.Before.enough():
-		e.Basis, other = BeforeAfter, &e.Before
+		e.Basis, other = beforeAfter, &e.Before
 	default:
 		return e
 	}
 	if e.Told.Failed+e.Told.Partial+other.Failed+other.Partial < leastFailures {
-		e.Basis = NotEnough
+		e.Basis = notEnough
 		return e
 	}
 	e.Less = Range{Low: 1, High: -1}

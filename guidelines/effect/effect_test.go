@@ -101,7 +101,7 @@ func TestTheIntervalCoversTheTrueEffectInAtLeast18Of20Seeds(t *testing.T) {
 		for seed := range uint64(20) {
 			w := world{rand.New(rand.NewPCG(seed, 7)), 6, learn} //nolint:gosec // a simulation
 			e := Count(w.calls(120, 0.4)).Effect()
-			if e.Basis != HeldOut {
+			if e.Basis != heldOut {
 				t.Fatalf("seed %d: %+v", seed, e)
 			}
 			if e.Less.Low <= want && want <= e.Less.High {
@@ -187,7 +187,7 @@ func TestWithoutAnEffectNoneIsFound(t *testing.T) {
 func TestTooFewRunsAreNotCompared(t *testing.T) {
 	t.Parallel()
 	w := world{rand.New(rand.NewPCG(1, 1)), 6, false} //nolint:gosec // a simulation
-	if e := Count(w.calls(9, 0.5)).Effect(); e.Basis != NotEnough || e.Avoided != (Range{}) || e.Told.Calls == 0 || e.Verdict() != "Not enough data" || !strings.Contains(e.Because(), "Each side needs 8 runs") {
+	if e := Count(w.calls(9, 0.5)).Effect(); e.Basis != notEnough || e.Avoided != (Range{}) || e.Told.Calls == 0 || e.Verdict() != "Not enough data" || !strings.Contains(e.Because(), "Each side needs 8 runs") {
 		t.Errorf("%+v", e)
 	}
 	var nobody Effect
@@ -195,13 +195,13 @@ func TestTooFewRunsAreNotCompared(t *testing.T) {
 		t.Error(nobody.Verdict(), nobody.Because())
 	}
 	calls := w.calls(60, 0)
-	if e := Count(calls).Effect(); e.Basis != NotEnough {
+	if e := Count(calls).Effect(); e.Basis != notEnough {
 		t.Errorf("nobody is there to compare with: %+v", e)
 	}
 	for i := range calls[len(calls)/2:] { // the older half knew of nothing
 		calls[len(calls)/2+i].Metadata = json.RawMessage(fmt.Sprintf(`{"trajectory_id":"%s"}`, calls[len(calls)/2+i].Run()))
 	}
-	if e := Count(calls).Effect(); e.Basis != BeforeAfter || !strings.Contains(e.Because(), "This is an estimate") {
+	if e := Count(calls).Effect(); e.Basis != beforeAfter || !strings.Contains(e.Because(), "This is an estimate") {
 		t.Errorf("%+v", e)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Verdict summarises in a few words whether advice helps.
 func (e *Effect) Verdict() string {
 	switch {
-	case e.Basis != HeldOut && e.Basis != BeforeAfter:
+	case e.Basis != heldOut && e.Basis != beforeAfter:
 		return "Not enough data"
 	case e.Less.Low > 0:
 		return fmt.Sprintf("%s failed calls avoided", span(e.Avoided))
@@ -23,9 +23,9 @@ func (e *Effect) Verdict() string {
 func (e *Effect) Because() string {
 	const told = "Runs that were told failed in "
 	switch e.Basis {
-	case HeldOut:
+	case heldOut:
 		return told + e.Told.rate() + ", runs that were told nothing in " + e.Untold.rate() + "." + e.saved() + e.unreported()
-	case BeforeAfter:
+	case beforeAfter:
 		return told + e.Told.rate() + ", calls before in " + e.Before.rate() + "." + e.saved() + e.unreported() +
 			" This is an estimate: other things changed too. With revisions.untold_share some runs are told nothing, to compare with."
 	}

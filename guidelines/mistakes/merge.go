@@ -41,8 +41,8 @@ type Mistake struct {
 
 // The kinds of fix.
 const (
-	ByChange = "change" // a change of the input
-	ByOrder  = "order"  // another tool first
+	byChange = "change" // a change of the input
+	byOrder  = "order"  // another tool first
 	ByTime   = "again"  // the same call, later
 	Unlike   = "unlike" // another successful call that hardly resembles the failed one
 )
@@ -161,10 +161,10 @@ func (g *group) add(at Place, f *Failure) {
 				}
 			}
 			if wide := c.general(); wide != c && c.Bad+c.Good != "" {
-				g.vote(Fix{Kind: ByChange, Says: c.String(), changes: []Change{c}, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
+				g.vote(Fix{Kind: byChange, Says: c.String(), changes: []Change{c}, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
 			}
 			wide := c.general()
-			g.vote(Fix{Kind: ByChange, Says: wide.String(), changes: []Change{wide}, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
+			g.vote(Fix{Kind: byChange, Says: wide.String(), changes: []Change{wide}, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (g *group) best() *Fix {
 			top = f
 		}
 	}
-	if top != nil && top.Kind == ByChange && top.Runs > 1 {
+	if top != nil && top.Kind == byChange && top.Runs > 1 {
 		g.join(top)
 	}
 	if top != nil && top.Kind == Unlike {
@@ -234,7 +234,7 @@ func (g *group) best() *Fix {
 func (g *group) join(top *Fix) {
 	for _, key := range g.order {
 		f := &g.fixes[key].Fix
-		if f != top && f.Kind == ByChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs && len(top.changes) < maxChanges &&
+		if f != top && f.Kind == byChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs && len(top.changes) < maxChanges &&
 			!slices.ContainsFunc(top.changes, func(c Change) bool { return c.Path == f.changes[0].Path }) {
 			top.Says += ", " + f.Says
 			top.changes = append(top.changes, f.changes...)
@@ -256,7 +256,7 @@ func (f *Fix) rank() int {
 // Refuted reports whether good calls of the tool did what a change is meant to fix. Then the
 // change fixed these cases, but is not advice.
 func (f *Fix) Refuted(good []json.RawMessage) bool {
-	if f.Kind != ByChange {
+	if f.Kind != byChange {
 		return false
 	}
 	return slices.ContainsFunc(f.changes, func(c Change) bool {
@@ -294,7 +294,7 @@ func (g *group) first() (best *Fix) {
 	for _, tool := range slices.Sorted(maps.Keys(tools)) {
 		var t stats.Table
 		runs := map[uint64]bool{}
-		f := Fix{Kind: ByOrder, Says: "call " + code(tool) + " first", Definite: true, Of: g.of}
+		f := Fix{Kind: byOrder, Says: "call " + code(tool) + " first", Definite: true, Of: g.of}
 		for i := range g.tries {
 			try := &g.tries[i]
 			bad := 1

@@ -73,10 +73,10 @@ func TestAToolInBetweenIsTheFixOnlyWhereRetriesWithoutItFail(t *testing.T) {
 		with = append(with, a+`edit|{"s":"foo bar"}|!not found`, a+`read|{}|text`, a+`edit|{"s":"foo baz"}|ok`, b+`edit|{"s":"foo bar"}|!not found`, b+`edit|{"s":"foo qux"}|!not found`)
 		always = append(always, a+`edit|{"s":"foo bar"}|!not found`, a+`read|{}|text`, a+`edit|{"s":"foo baz"}|ok`, b+`edit|{"s":"foo bar"}|!not found`, b+`edit|{"s":"foo qux"}|ok`)
 	}
-	if f := told(t, with...)[0].Fix; f == nil || f.Kind != ByOrder || f.Says != "call `read` first" || !f.Proven() {
+	if f := told(t, with...)[0].Fix; f == nil || f.Kind != byOrder || f.Says != "call `read` first" || !f.Proven() {
 		t.Errorf("%+v", f)
 	}
-	if f := told(t, always...)[0].Fix; f == nil || f.Kind != ByChange {
+	if f := told(t, always...)[0].Fix; f == nil || f.Kind != byChange {
 		t.Errorf("it worked as often without: %+v", f)
 	}
 }

@@ -289,7 +289,7 @@ type Result struct {
 const (
 	NothingNew = "nothing new since the guideline"
 	SameText   = "the evidence is the same"
-	NotStale   = "not stale"
+	notStale   = "not stale"
 	Pinned     = "pinned"
 	Rejected   = "the same evidence gave a version that did worse"
 )
@@ -332,7 +332,7 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 	}
 	reasons := m.reasons(tool, prev, calls)
 	if when == IfStale && len(reasons) == 0 {
-		return Result{Skipped: NotStale}, nil
+		return Result{Skipped: notStale}, nil
 	}
 	return m.write(ctx, tool, calls, prev, st, reasons)
 }

@@ -188,7 +188,7 @@ type Ground int
 
 // The grounds for treating a reply as a failure.
 const (
-	NoGround Ground = iota
+	noGround Ground = iota
 	ByFlag          // success: false, isError: true
 	ByError         // error: ...
 	ByCode          // status: 404, errno: 2
@@ -201,7 +201,7 @@ func (r *Reply) Failure() (Ground, int32) {
 	case r.Flag != 0:
 		return ByFlag, r.Flag
 	case r.IsRecord() && r.Code == 0:
-		return NoGround, 0 // of what happened to something, or was found in it
+		return noGround, 0 // of what happened to something, or was found in it
 	case r.Err != 0 && (!r.Good || !r.Record):
 		return ByError, r.Err
 	case r.Failed != 0 && !r.Good:
@@ -211,7 +211,7 @@ func (r *Reply) Failure() (Ground, int32) {
 	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 && !r.lists || !r.Record && r.Others == 0):
 		return ByStatus, r.Status
 	}
-	return NoGround, 0
+	return noGround, 0
 }
 
 // IsRecord reports whether the object is requested data: what happened to something and when,
