@@ -10,66 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// message is a message of a conversation, in any of the dialects that agents log:
-// OpenAI's chat and responses, Anthropic's, and what benchmarks made of them.
-type message struct {
-	Role         str               `json:"role"`
-	Content      jsontext.Value    `json:"content"`
-	ToolCalls    listOf[toolCall]  `json:"tool_calls"`
-	FunctionCall object[function]  `json:"function_call"`
-	ToolCallID   str               `json:"tool_call_id"`
-	ToolCallIDs  listOf[str]       `json:"tool_call_ids"` // SWE-agent
-	ID           str               `json:"id"`            // tau2: of a tool message the call's
-	Name         str               `json:"name"`
-	Function     str               `json:"function"` // Inspect
-	Error        jsontext.Value    `json:"error"`    // tau2: a boolean; Inspect: an object
-	Status       str               `json:"status"`   // LangChain: success or error
-	Timestamp    jsontext.Value    `json:"timestamp"`
-	Model        str               `json:"model"`
-	IsDemo       bool              `json:"is_demo"` // SWE-agent
-	Extra        object[miniExtra] `json:"extra"`   // mini-swe-agent
-}
-
-type function struct {
-	Name      str            `json:"name"`
-	Arguments jsontext.Value `json:"arguments"`
-}
-
-// toolCall is a call of a chat message; the function is an object (OpenAI), a name
-// (Inspect), or missing (tau2, LangChain: args).
-type toolCall struct {
-	ID        str            `json:"id"`
-	Function  jsontext.Value `json:"function"`
-	Name      str            `json:"name"`
-	Arguments jsontext.Value `json:"arguments"`
-	Args      jsontext.Value `json:"args"`
-}
-
-// function is the name of the function that is called, and its arguments.
-func (t *toolCall) function() (name string, args jsontext.Value) {
-	name, args = string(t.Name), t.Arguments
-	var inner function
-	switch {
-	case t.Function.Kind() == '{' && decode(t.Function, &inner) == nil:
-		name, args = string(inner.Name), inner.Arguments
-	case t.Function.Kind() == '"':
-		name = text(t.Function)
-	}
-	if len(args) == 0 {
-		args = t.Args
-	}
-	return name, args
-}
-
-// block is one block of Anthropic's content.
-type block struct {
-	Type      str            `json:"type"`
-	ID        str            `json:"id"`
-	Name      str            `json:"name"`
-	Input     jsontext.Value `json:"input"`
-	ToolUseID str            `json:"tool_use_id"`
-	Content   jsontext.Value `json:"content"`
-	IsError   bool           `json:"is_error"`
+// asked is the name of the function that a call of a chat message asks for, and its arguments.
+// The function is an object (OpenAI), a name (Inspect), or missing (tau2, LangChain: args).
+func asked(t object) (name string, args jsontext.Value) {
+	return t.text("function.name|function|name"), t.at("function.arguments|arguments|args")
 }
 
 // chat follows one conversation. It gives ids to calls that have none, and tells
@@ -134,116 +78,92 @@ func (c *chat) result(id, tool string, r result, at time.Time) {
 	c.f.stats.Orphans++
 }
 
-// message takes one message of the conversation.
-func (c *chat) message(m *message) {
-	at := when(m.Timestamp)
-	if c.base.Model == "" {
-		c.base.Model = string(m.Model)
+// message takes one message of the conversation, in any of the dialects that agents log:
+// OpenAI's chat and responses, Anthropic's, and what benchmarks made of them.
+func (c *chat) message(m object) {
+	at := when(m.at("timestamp"))
+	c.base.Model = cmp.Or(c.base.Model, m.text("model"))
+	calls := objects(m.at("tool_calls"))
+	for _, t := range calls {
+		name, args := asked(t)
+		c.call(t.text("id"), name, args, at)
 	}
-	for _, t := range m.ToolCalls {
-		name, args := t.function()
-		c.call(string(t.ID), name, args, at)
+	if len(calls) == 0 {
+		c.call("", m.text("function_call.name"), m.at("function_call.arguments"), at)
 	}
-	if f := m.FunctionCall; f.given && len(m.ToolCalls) == 0 {
-		c.call("", string(f.is.Name), f.is.Arguments, at)
-	}
-	switch m.Role {
+	switch m.text("role") {
 	case "tool", "function", "ipython":
 		c.toolMessage(m, at)
 	case "assistant", "user", "human", "ai":
-		c.blocks(m.Content, at)
+		c.blocks(m.at("content"), at)
 	}
 }
 
-// toolMessage takes the message with a result.
-func (c *chat) toolMessage(m *message, at time.Time) {
-	if m.Content.Kind() == '[' && strings.Contains(string(m.Content), `"tool_result"`) && c.blocks(m.Content, at) {
+// toolMessage takes the message with a result. Its error is a boolean (tau2) or an object
+// (Inspect); tau2 gives it the id of the call.
+func (c *chat) toolMessage(m object, at time.Time) {
+	content := m.at("content")
+	if content.Kind() == '[' && strings.Contains(string(content), `"tool_result"`) && c.blocks(content, at) {
 		return
 	}
-	r := result{output: contentText(m.Content)}
+	r := result{output: contentText(content)}
 	if c.unwrap != nil {
 		r = c.unwrap(r.output)
 	}
-	failed, known := truth(m.Error)
-	var problem struct {
-		Type    str `json:"type"`
-		Message str `json:"message"`
-	}
-	switch {
-	case m.Error.Kind() == '{' && decode(m.Error, &problem) == nil:
-		r.outcome, r.errorType = Failed, string(problem.Type)
+	failed, known := truth(m.at("error"))
+	switch problem, status := objectIn(m.at("error")), m.text("status"); {
+	case problem != nil:
+		r.outcome, r.errorType = Failed, problem.text("type")
 		if r.output == "" || r.output == "..." {
-			r.output = string(problem.Message)
+			r.output = problem.text("message")
 		}
-	case known && failed, m.Status == "error":
+	case known && failed, status == "error":
 		r.outcome = Failed
-	case known, m.Status == "success":
+	case known, status == "success":
 		r.outcome = max(r.outcome, Claimed)
 	}
-	id := string(m.ToolCallID)
-	if id == "" && len(m.ToolCallIDs) > 0 {
-		id = string(m.ToolCallIDs[0])
+	id := m.text("tool_call_id")
+	if ids := arrayOf(m.at("tool_call_ids")); id == "" && len(ids) > 0 { // SWE-agent
+		id = textOf(ids[0])
 	}
-	if id == "" && slices.ContainsFunc(c.open, func(o opened) bool { return o.id == string(m.ID) }) {
-		id = string(m.ID)
+	if own := m.text("id"); id == "" && slices.ContainsFunc(c.open, func(o opened) bool { return o.id == own }) {
+		id = own
 	}
-	c.result(id, string(cmp.Or(m.Name, m.Function)), r, at)
+	c.result(id, m.text("name|function"), r, at)
 }
 
 // blocks takes the calls and results of Anthropic's content; found says whether
 // there was one.
 func (c *chat) blocks(content jsontext.Value, at time.Time) (found bool) {
-	var blocks listOf[block]
-	if content.Kind() != '[' || decode(content, &blocks) != nil {
-		return false
-	}
-	for _, b := range blocks {
-		switch {
-		case b.Type == "tool_use", b.Type == "server_tool_use", b.Type == "mcp_tool_use":
-			c.call(string(b.ID), string(b.Name), b.Input, at)
+	for _, b := range objects(content) {
+		switch kind, of := b.text("type"), b.text("tool_use_id"); {
+		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
+			c.call(b.text("id"), b.text("name"), b.at("input"), at)
 			found = true
-		case b.ToolUseID != "" && strings.HasSuffix(string(b.Type), "tool_result"):
-			r := result{output: contentText(b.Content), outcome: Claimed}
-			if b.IsError || strings.Contains(string(b.Content), `_tool_result_error"`) {
+		case of != "" && strings.HasSuffix(kind, "tool_result"):
+			said := b.at("content")
+			r := result{output: contentText(said), outcome: Claimed}
+			if b.is("is_error") || strings.Contains(string(said), `_tool_result_error"`) {
 				r.outcome = Failed
 			}
-			c.result(string(b.ToolUseID), "", r, at)
+			c.result(of, "", r, at)
 			found = true
 		}
 	}
 	return found
 }
 
-// conversationDoc is a line or a file that holds whole conversations.
-type conversationDoc struct {
-	ID             str                    `json:"id"`
-	SessionID      str                    `json:"session_id"`
-	ConversationID str                    `json:"conversation_id"`
-	TaskID         str                    `json:"task_id"`
-	Trial          str                    `json:"trial"`
-	Messages       listOf[message]        `json:"messages"`
-	Traj           listOf[message]        `json:"traj"`
-	Input          jsontext.Value         `json:"input"`
-	Output         jsontext.Value         `json:"output"`
-	Body           jsontext.Value         `json:"body"`
-	Request        jsontext.Value         `json:"request"`
-	Response       jsontext.Value         `json:"response"`
-	Simulations    listOf[jsontext.Value] `json:"simulations"` // tau2
-	Choices        listOf[struct {
-		Message object[message] `json:"message"`
-	}] `json:"choices"`
-}
-
-// name is what tells a conversation from all others: its id, and always a hash of
+// nameOf is what tells a conversation from all others: its id, and always a hash of
 // what it holds, as benchmarks number tasks from 0 in each of their files.
-func (d *conversationDoc) name(doc []byte) string {
+func nameOf(d object, doc []byte) string {
 	var parts []string
-	for i, id := range []str{d.ConversationID, d.SessionID, d.ID, d.TaskID, d.Trial} {
+	for i, path := range []string{"conversation_id", "session_id", "id", "task_id", "trial"} {
+		id := d.text(path)
 		if i < 3 && len(id) >= uniqueID {
-			return string(id)
+			return id
 		}
 		if id != "" {
-			parts = append(parts, string(id))
+			parts = append(parts, id)
 		}
 	}
 	return strings.Join(append(parts, digest(doc)), "-")
@@ -254,53 +174,46 @@ func (d *conversationDoc) name(doc []byte) string {
 func readChat(f *file) func(doc []byte) error {
 	var whole *chat
 	return func(doc []byte) error {
-		var single message
-		if err := decode(doc, &single); err == nil && single.Role != "" {
-			if whole == nil {
-				whole = f.chat(f.base + "-" + digest(doc))
-				whole.unwrap = textFailure(f.format)
-			}
-			whole.message(&single)
+		d, err := parse(doc)
+		if err != nil {
+			return err
+		}
+		if d.text("role") == "" {
+			f.conversation(d, doc, 0)
 			return nil
 		}
-		return f.conversation(doc, 0)
+		if whole == nil {
+			whole = f.chat(f.base + "-" + digest(doc))
+			whole.unwrap = textFailure(f.format)
+		}
+		whole.message(d)
+		return nil
 	}
 }
 
 // conversation takes a document that holds a conversation, also inside the request
 // and the response of a logged exchange.
-func (f *file) conversation(doc []byte, depth int) error {
-	var d conversationDoc
-	if err := decode(doc, &d); err != nil {
-		return err
-	}
-	c := f.chat(d.name(doc))
+func (f *file) conversation(d object, doc []byte, depth int) {
+	c := f.chat(nameOf(d, doc))
 	c.unwrap = textFailure(f.format)
-	f.sayDoc(c.base.Conversation, doc)
-	for _, m := range append(d.Messages, d.Traj...) {
-		c.message(&m)
+	f.sayDoc(c.base.Conversation, d)
+	for _, m := range append(objects(d.at("messages")), objects(d.at("traj"))...) {
+		c.message(m)
 	}
-	for _, choice := range d.Choices {
-		if choice.Message.given {
-			c.message(&choice.Message.is)
-		}
+	for _, choice := range objects(d.at("choices")) {
+		c.message(objectIn(choice.at("message")))
 	}
-	inside := func(docs ...jsontext.Value) error {
+	inside := func(docs ...jsontext.Value) {
 		for _, v := range docs {
-			if v.Kind() == '{' && depth == 0 {
-				if err := f.conversation(v, depth+1); err != nil {
-					return err
-				}
+			if inner := objectIn(v); inner != nil && depth == 0 {
+				f.conversation(inner, v, depth+1)
 			}
 		}
-		return nil
 	}
-	if err := inside(d.Simulations...); err != nil {
-		return err
-	}
-	f.items(c, d.Input)
-	f.items(c, d.Output)
-	return inside(d.Body, d.Request, d.Response)
+	inside(arrayOf(d.at("simulations"))...)
+	f.items(c, d.at("input"))
+	f.items(c, d.at("output"))
+	inside(d.at("body"), d.at("request"), d.at("response"))
 }
 
 // textFailure is how a format writes a failure into the text of a result.

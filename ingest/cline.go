@@ -12,19 +12,19 @@ import (
 func readCline(f *file) func(doc []byte) error {
 	var c *chat
 	return func(doc []byte) error {
-		var m message
-		if err := decode(doc, &m); err != nil {
+		m, err := parse(doc)
+		if err != nil {
 			return err
 		}
 		if c == nil {
 			c = f.chat(f.base + "-" + digest(doc))
 		}
-		at := when(at(doc, "ts|timestamp"))
-		if c.blocks(m.Content, at) {
+		at := when(m.at("ts|timestamp"))
+		if c.blocks(m.at("content"), at) {
 			return nil
 		}
-		said := contentText(m.Content)
-		if m.Role == "assistant" {
+		said := contentText(m.at("content"))
+		if m.text("role") == "assistant" {
 			if tool, args := xmlCall(said); tool != "" {
 				in, err := json.Marshal(args)
 				if err != nil { // texts: it cannot fail

@@ -3,68 +3,15 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// item is an item of OpenAI's responses, as requests, answers and the rollouts of
-// Codex CLI hold them, and the events of those rollouts.
-type item struct {
-	Type      str            `json:"type"`
-	ID        str            `json:"id"`
-	CallID    str            `json:"call_id"`
-	Name      str            `json:"name"`
-	Namespace str            `json:"namespace"`
-	Arguments jsontext.Value `json:"arguments"`
-	Input     jsontext.Value `json:"input"`
-	Action    jsontext.Value `json:"action"`
-	Output    jsontext.Value `json:"output"`
-	Status    str            `json:"status"`
-	Error     jsontext.Value `json:"error"`
-	Server    str            `json:"server_label"`
-
-	// Events: exec_command_end, mcp_tool_call_end, patch_apply_end, item_completed.
-	ExitCode   jsontext.Value     `json:"exit_code"`
-	Aggregated jsontext.Value     `json:"aggregated_output"`
-	Stdout     str                `json:"stdout"`
-	Stderr     str                `json:"stderr"`
-	Duration   object[duration]   `json:"duration"`
-	Success    jsontext.Value     `json:"success"`
-	Invocation object[invocation] `json:"invocation"`
-	Result     jsontext.Value     `json:"result"`
-	Item       jsontext.Value     `json:"item"`
-	Tool       str                `json:"tool"`
-	McpServer  str                `json:"server"`
-	Started    jsontext.Value     `json:"started_at_ms"`
-	Completed  jsontext.Value     `json:"completed_at_ms"`
-
-	// session_meta, turn_context.
-	Model  str            `json:"model"`
-	Source jsontext.Value `json:"source"`
-}
-
-type duration struct {
-	Secs  float64 `json:"secs"`
-	Nanos float64 `json:"nanos"`
-}
-
-type invocation struct {
-	Server    str            `json:"server"`
-	Tool      str            `json:"tool"`
-	Arguments jsontext.Value `json:"arguments"`
-}
-
-// mcpResult is the result of a tool of MCP, and Codex's {Ok}, {Err} around it.
-type mcpResult struct {
-	Content jsontext.Value `json:"content"`
-	IsError *bool          `json:"isError"`
-	Failed  *bool          `json:"is_error"`
-	Data    jsontext.Value `json:"structuredContent"`
-	OK      jsontext.Value `json:"Ok"`
-	Err     jsontext.Value `json:"Err"`
-}
+// saidItems are the kinds of items that a conversation consists of.
+var saidItems = []string{"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 // readCodex reads rollouts of Codex CLI.
 func readCodex(f *file) func(doc []byte) error {
@@ -73,25 +20,23 @@ func readCodex(f *file) func(doc []byte) error {
 		if f.message == nil && !mentions(doc, "call", "session_meta", "item_completed", "patch_apply", "turn_context") {
 			return nil
 		}
-		var line struct {
-			Timestamp jsontext.Value `json:"timestamp"`
-			Type      str            `json:"type"`
-			Payload   object[item]   `json:"payload"`
-		}
-		if err := decode(doc, &line); err != nil {
+		line, err := parse(doc)
+		if err != nil {
 			return err
 		}
-		p := &line.Payload.is
-		switch at := when(line.Timestamp); line.Type {
+		p := objectIn(line.at("payload"))
+		switch at := when(line.at("timestamp")); line.text("type") {
 		case "session_meta":
-			base.Conversation = cmp.Or(string(p.ID), base.Conversation)
-			if bytes.Contains(p.Source, []byte("subagent")) {
+			base.Conversation = cmp.Or(p.text("id"), base.Conversation)
+			if bytes.Contains(p.at("source"), []byte("subagent")) {
 				base.Agent = base.Conversation
 			}
 		case "turn_context":
-			base.Model = string(p.Model)
+			base.Model = p.text("model")
 		case "response_item":
-			f.sayItem(base.Conversation, p, doc)
+			if slices.Contains(saidItems, p.text("type")) {
+				f.say(base.Conversation, "", line.at("payload"))
+			}
 			f.item(base, p, at)
 		case "event_msg":
 			f.event(base, p, at)
@@ -100,76 +45,49 @@ func readCodex(f *file) func(doc []byte) error {
 	}
 }
 
-// sayItem gives an item that is said or done.
-func (f *file) sayItem(conversation string, i *item, doc []byte) {
-	switch i.Type {
-	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
-		var raw struct {
-			Payload jsontext.Value `json:"payload"`
-		}
-		if f.message != nil && decode(doc, &raw) == nil {
-			f.say(conversation, "", raw.Payload)
-		}
-	}
-}
-
 // readResponses reads items of OpenAI's responses, one a document.
 func readResponses(f *file) func(doc []byte) error {
 	base := Call{Source: f.format}
 	return func(doc []byte) error {
-		if base.Conversation == "" {
-			base.Conversation = f.base + "-" + digest(doc)
-		}
-		var one struct {
-			item
-			Timestamp jsontext.Value `json:"timestamp"`
-		}
-		if err := decode(doc, &one); err != nil {
-			return err
-		}
-		f.item(base, &one.item, when(one.Timestamp))
-		return nil
+		base.Conversation = cmp.Or(base.Conversation, f.base+"-"+digest(doc))
+		one, err := parse(doc)
+		f.item(base, one, when(one.at("timestamp")))
+		return err
 	}
 }
 
 // items takes a list of items.
 func (f *file) items(c *chat, v jsontext.Value) {
-	var items listOf[item]
-	if v.Kind() != '[' || decode(v, &items) != nil {
-		return
-	}
-	for i := range items {
-		f.item(c.base, &items[i], time.Time{})
+	for _, i := range objects(v) {
+		f.item(c.base, i, time.Time{})
 	}
 }
 
-// item takes one item: a call, or its output.
-func (f *file) item(c Call, i *item, at time.Time) {
-	c.ID = string(i.CallID)
-	switch i.Type {
+// item takes an item of OpenAI's responses, as requests, answers and the rollouts of Codex
+// CLI hold them: a call, or its output.
+func (f *file) item(c Call, i object, at time.Time) {
+	c.ID = i.text("call_id")
+	switch kind := i.text("type"); kind {
 	case "function_call", "custom_tool_call", "local_shell_call":
-		c.Tool, c.Input, c.Begun = string(i.Name), input(i.Arguments), at
-		c.Tool = inNamespace(string(i.Namespace), c.Tool)
-		switch i.Type {
+		c.Tool, c.Input, c.Begun = inNamespace(i.text("namespace"), i.text("name")), input(i.at("arguments")), at
+		switch kind {
 		case "custom_tool_call":
-			c.Input = input(i.Input)
+			c.Input = input(i.at("input"))
 		case "local_shell_call":
-			c.Tool, c.Input = "local_shell", input(i.Action)
-			c.ID = cmp.Or(c.ID, string(i.ID))
+			c.Tool, c.Input = "local_shell", input(i.at("action"))
+			c.ID = cmp.Or(c.ID, i.text("id"))
 		}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		c.ID, c.Done = string(cmp.Or(i.CallID, i.ID)), at
-		c.end(itemOutput(i.Output))
+		c.ID, c.Done = i.text("call_id|id"), at
+		c.end(itemOutput(i.at("output")))
 	case "mcp_call": // made by the model's own server; call and result in one
-		c.ID, c.Tool, c.Input, c.Done = string(i.ID), string(i.Name), input(i.Arguments), at
-		r := result{output: contentText(i.Output), outcome: Succeeded}
-		if there(i.Error) {
-			r = result{output: contentText(i.Error), outcome: Failed}
+		c.ID, c.Tool, c.Input, c.Done = i.text("id"), i.text("name"), input(i.at("arguments")), at
+		r := result{output: contentText(i.at("output")), outcome: Succeeded}
+		if problem := i.at("error"); there(problem) {
+			r = result{output: contentText(problem), outcome: Failed}
 		}
 		c.end(r)
-	case "web_search_call", "file_search_call", "code_interpreter_call":
-		return // what they found is not shown
-	default:
+	default: // what the model's own searches found is not shown
 		return
 	}
 	if c.ID != "" {
@@ -188,69 +106,61 @@ func inNamespace(namespace, tool string) string {
 
 // itemOutput reads the output of a call: a text, {content, success}, or blocks.
 func itemOutput(v jsontext.Value) result {
-	var o struct {
-		Content jsontext.Value `json:"content"`
-		Success *bool          `json:"success"`
+	o := objectIn(v)
+	content := o["content"]
+	if len(content) == 0 {
+		return unwrapCodex(contentText(v))
 	}
-	if v.Kind() == '{' && decode(v, &o) == nil && len(o.Content) > 0 {
-		r := unwrapCodex(contentText(o.Content))
-		if o.Success != nil && !*o.Success {
-			r.outcome = max(r.outcome, Failed)
-		}
-		return r
+	r := unwrapCodex(contentText(content))
+	if ok, known := truth(o.at("success")); known && !ok {
+		r.outcome = max(r.outcome, Failed)
 	}
-	return unwrapCodex(contentText(v))
+	return r
 }
 
 // event takes an event of a rollout that says how a call ended.
-func (f *file) event(c Call, i *item, at time.Time) {
-	if i.Type == "item_completed" {
-		var inner object[item]
-		if decode(i.Item, &inner) != nil || !inner.given {
-			return
-		}
-		c.Begun = when(i.Started)
-		if t := when(i.Completed); !t.IsZero() {
+func (f *file) event(c Call, i object, at time.Time) {
+	c.ID = i.text("call_id")
+	if i.text("type") == "item_completed" {
+		c.Begun = when(i.at("started_at_ms"))
+		if t := when(i.at("completed_at_ms")); !t.IsZero() {
 			at = t
 		}
-		i = &inner.is
-		i.CallID = i.ID
+		i = objectIn(i.at("item"))
+		c.ID = i.text("id")
 	}
-	c.ID, c.Done = string(i.CallID), at
-	c.Duration = seconds(i.Duration.is.Secs + i.Duration.is.Nanos/1e9)
-	switch i.Type {
+	c.Done = at
+	c.Duration = i.seconds(1, "duration.secs") + i.seconds(1e-9, "duration.nanos")
+	written, status := i.text("stdout")+i.text("stderr"), i.text("status")
+	switch i.text("type") {
 	case "exec_command_end", "CommandExecution":
-		r := result{output: string(i.Stdout + i.Stderr)}
-		if i.Aggregated.Kind() == '"' {
-			r.output = text(i.Aggregated)
+		r := result{output: written}
+		if all := i.at("aggregated_output"); all.Kind() == '"' {
+			r.output = text(all)
 		}
-		r.exited(string(i.ExitCode))
+		r.exited(string(i.at("exit_code")))
 		c.end(r)
 	case "mcp_tool_call_end", "McpToolCall":
-		in := i.Invocation.is
-		if i.Tool != "" {
-			in = invocation{i.McpServer, i.Tool, i.Arguments}
+		if tool := i.text("tool|invocation.tool"); tool != "" {
+			c.Tool = "mcp__" + i.text("server|invocation.server") + "__" + tool
 		}
-		c.Tool, c.Input = "mcp__"+string(in.Server)+"__"+string(in.Tool), input(in.Arguments)
-		if in.Tool == "" {
-			c.Tool = ""
-		}
-		c.end(mcpOutput(i.Result))
-		if i.Status == "failed" {
+		c.Input = input(i.at("arguments|invocation.arguments"))
+		c.end(mcpOutput(i.at("result")))
+		if status == "failed" {
 			c.Outcome = Failed
 		}
 	case "patch_apply_end", "FileChange":
-		r := result{output: strings.TrimSpace(string(i.Stdout + i.Stderr))}
-		if ok, known := truth(i.Success); known && !ok || i.Status == "failed" {
+		r := result{output: strings.TrimSpace(written)}
+		if ok, known := truth(i.at("success")); known && !ok || status == "failed" {
 			r.outcome = Failed
-		} else if known || i.Status == "completed" {
+		} else if known || status == "completed" {
 			r.outcome = Succeeded
 		}
 		c.end(r)
 	default:
 		return
 	}
-	if i.Status == "declined" {
+	if status == "declined" {
 		c.Outcome = Cancelled
 	}
 	if c.ID != "" {
@@ -258,26 +168,21 @@ func (f *file) event(c Call, i *item, at time.Time) {
 	}
 }
 
-// mcpOutput reads the result of a tool of MCP.
+// mcpOutput reads the result of a tool of MCP, also with Codex's {Ok}, {Err} around it.
 func mcpOutput(v jsontext.Value) result {
-	var m mcpResult
-	if v.Kind() != '{' || decode(v, &m) != nil {
+	m := objectIn(v)
+	if failure := m.at("Err"); there(failure) {
+		return result{output: contentText(failure), outcome: Failed}
+	}
+	if inner := m.at("Ok"); inner.Kind() == '{' {
+		v, m = inner, objectIn(inner)
+	}
+	content, data := m.at("content"), m.at("structuredContent")
+	if !there(content) && !there(data) {
 		return result{output: contentText(v)}
 	}
-	if there(m.Err) {
-		return result{output: contentText(m.Err), outcome: Failed}
-	}
-	if m.OK.Kind() == '{' {
-		v, m = m.OK, mcpResult{}
-		if decode(v, &m) != nil {
-			return result{output: contentText(v)}
-		}
-	}
-	if !there(m.Content) && !there(m.Data) {
-		return result{output: contentText(v)}
-	}
-	r := result{output: cmp.Or(contentText(m.Content), contentText(m.Data)), outcome: Succeeded}
-	if m.IsError != nil && *m.IsError || m.Failed != nil && *m.Failed {
+	r := result{output: cmp.Or(contentText(content), contentText(data)), outcome: Succeeded}
+	if m.is("isError") || m.is("is_error") {
 		r.outcome = Failed
 	}
 	return r

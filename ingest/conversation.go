@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -63,20 +62,15 @@ func Conversations(ctx context.Context, path string) (all []*Conversation, err e
 	return all, err
 }
 
-// blocksOf are a message's role and its content as blocks.
-type blocksOf struct {
-	Role    str                    `json:"role"`
-	Content listOf[jsontext.Value] `json:"content"`
-}
-
 // extend adds the blocks of m to the newest message, of which it is a further part.
 func (c *Conversation) extend(m jsontext.Value) bool {
-	var old, more blocksOf
 	last := &c.Messages[len(c.Messages)-1]
-	if decode(*last, &old) != nil || decode(m, &more) != nil || old.Role != more.Role || len(old.Content) == 0 {
+	old, more := objectIn(*last), objectIn(m)
+	blocks := arrayOf(old.at("content"))
+	if old.text("role") != more.text("role") || len(blocks) == 0 {
 		return false
 	}
-	*last = objectOf("role", old.Role, "content", join(append(old.Content, more.Content...)))
+	*last = objectOf("role", old.text("role"), "content", join(append(blocks, arrayOf(more.at("content"))...)))
 	return true
 }
 
@@ -88,48 +82,34 @@ func (f *file) say(conversation, id string, m jsontext.Value) {
 }
 
 // sayDoc gives the messages of a document that holds a conversation.
-func (f *file) sayDoc(conversation string, doc []byte) {
-	var d struct {
-		Messages listOf[jsontext.Value] `json:"messages"`
-		Traj     listOf[jsontext.Value] `json:"traj"`
-		History  listOf[jsontext.Value] `json:"history"`
+func (f *file) sayDoc(conversation string, d object) {
+	for _, path := range []string{"messages", "traj", "history"} {
+		for _, m := range arrayOf(d.at(path)) {
+			f.say(conversation, "", m)
+		}
 	}
-	if f.message == nil || decode(doc, &d) != nil {
-		return
-	}
-	for _, m := range slices.Concat(d.Messages, d.Traj, d.History) {
-		f.say(conversation, "", m)
-	}
-}
-
-// sayClaude gives the message of a line of Claude Code, which may be a part of one.
-func (f *file) sayClaude(line *claudeLine, conversation string) {
-	m := line.Message.is
-	if line.Sidechain || line.Meta || m.Role == "" || len(m.Content) == 0 {
-		return
-	}
-	f.say(conversation, string(cmp.Or(m.ID, line.UUID)), objectOf("role", m.Role, "content", m.Content))
 }
 
 // sayGemini gives a message of Gemini CLI in the form of OpenAI's chat.
-func (f *file) sayGemini(conversation string, d *geminiDoc) {
-	said := contentText(d.Content)
-	switch {
-	case d.Type == "user" && said != "":
-		f.say(conversation, string(d.ID), objectOf("role", "user", "content", said))
-	case d.Type == "gemini" && (len(d.Calls) > 0 || said != ""):
+func (f *file) sayGemini(conversation string, d object, made []object) {
+	said, id := contentText(d.at("content")), d.text("id")
+	switch kind := d.text("type"); {
+	case kind == "user" && said != "":
+		f.say(conversation, id, objectOf("role", "user", "content", said))
+	case kind == "gemini" && (len(made) > 0 || said != ""):
 		var calls []jsontext.Value
-		for _, g := range d.Calls {
-			calls = append(calls, objectOf("type", "function", "id", g.ID, "function", objectOf("name", g.Name, "arguments", string(g.Args))))
+		for _, g := range made {
+			call := objectOf("name", g.text("name"), "arguments", string(g["args"]))
+			calls = append(calls, objectOf("type", "function", "id", g.text("id"), "function", call))
 		}
-		m, id := []any{"role", "assistant", "content", said}, string(d.ID)
+		m := []any{"role", "assistant", "content", said}
 		if len(calls) > 0 {
 			m, id = append(m, "tool_calls", join(calls)), id+"+"
 		}
 		f.say(conversation, id, objectOf(m...))
-		for i := range d.Calls {
-			g := &d.Calls[i]
-			f.say(conversation, string(g.ID+"="+g.Status), objectOf("role", "tool", "content", g.result().output, "tool_call_id", g.ID))
+		for _, g := range made {
+			answer := objectOf("role", "tool", "content", geminiResult(g).output, "tool_call_id", g.text("id"))
+			f.say(conversation, g.text("id")+"="+g.text("status"), answer)
 		}
 	}
 }

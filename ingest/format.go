@@ -31,7 +31,7 @@ const Auto = "auto"
 func Formats() []Format {
 	return []Format{
 		{"codex", "lines with type and payload, the first a session_meta", isCodex, readCodex},
-		{"otlp", "resourceSpans or resourceLogs", func(s *shape) bool { return s.has("resourceSpans") || s.has("resourceLogs") }, each((*file).otlp)},
+		{"otlp", "resourceSpans or resourceLogs", func(s *shape) bool { return s.has("resourceSpans") || s.has("resourceLogs") }, readOTLP},
 		{"inspect", "an .eval archive, or eval and samples", isInspect, readInspect},
 		{"swe-agent", "trajectory with action and observation, or history with role and action", isSWEAgent, each((*file).trajectory)},
 		{"openhands", "history of events with action, observation and cause; or events with kind", isOpenHands, readOpenHands},
@@ -65,11 +65,11 @@ func Formats() []Format {
 		{"gemini", "lines with sessionId, then messages with toolCalls", isGemini, readGemini},
 		{"langsmith", "runs with run_type, inputs and outputs", func(s *shape) bool {
 			return s.has("run_type") || s.within("runs", "run_type") || s.within("data", "run_type")
-		}, each((*file).exports)},
-		{"langfuse", "observations with type, traceId and startTime", isLangfuse, each((*file).exports)},
+		}, each(func(f *file, d object, _ []byte) { f.export(d, 0) })},
+		{"langfuse", "observations with type, traceId and startTime", isLangfuse, each(func(f *file, d object, _ []byte) { f.export(d, 0) })},
 		{"phoenix", "spans with span_kind, context and attributes", func(s *shape) bool {
 			return s.has("span_kind") || s.within("spans", "span_kind") || s.within("data", "span_kind")
-		}, each((*file).exports)},
+		}, each(func(f *file, d object, _ []byte) { f.export(d, 0) })},
 		{"tau-bench", "runs with traj and reward, or simulations", func(s *shape) bool {
 			return s.has("traj") || s.within("simulations", "messages") || s.within("messages", "requestor")
 		}, readChat},
@@ -92,7 +92,7 @@ func FormatNames() []string {
 // shape is a document of which only the outermost members are known.
 type shape struct {
 	doc     []byte
-	members map[string]jsontext.Value
+	members object
 	first   map[string][]*shape // objects among the first elements of lists that are members
 }
 
@@ -184,9 +184,10 @@ func isOpenHands(s *shape) bool {
 		if s.within(list, "source", "action") || s.within(list, "source", "observation") || s.within(list, "source", "kind") {
 			return true
 		}
-		var pairs listOf[listOf[jsontext.Value]]
-		if v := s.members[list]; v.Kind() == '[' && decode(v, &pairs) == nil && len(pairs) > 0 && len(pairs[0]) > 0 && event(shapeOf(pairs[0][0])) {
-			return true
+		if all := arrayOf(s.members[list]); len(all) > 0 {
+			if pair := arrayOf(all[0]); len(pair) > 0 && event(shapeOf(pair[0])) {
+				return true
+			}
 		}
 	}
 	return false
@@ -233,14 +234,13 @@ func isChat(s *shape) bool {
 		(s.has("request") || s.has("body") || s.has("response")) && s.holds(`"role"`)
 }
 
-// each makes a reader of documents of one shape.
-func each[T any](take func(f *file, d *T, doc []byte)) func(f *file) func(doc []byte) error {
+// each makes a reader of documents by themselves.
+func each(take func(f *file, d object, doc []byte)) func(f *file) func(doc []byte) error {
 	return func(f *file) func(doc []byte) error {
 		return func(doc []byte) error {
-			var d T
-			err := decode(doc, &d)
+			d, err := parse(doc)
 			if err == nil {
-				take(f, &d, doc)
+				take(f, d, doc)
 			}
 			return err
 		}

@@ -12,9 +12,8 @@ import (
 	_ "modernc.org/sqlite" // the databases in which hosts keep their sessions
 )
 
-// form says where the messages of a program hold calls and results. Its members are
-// paths: names with dots, alternatives with bars; * is the only member of an object, and
-// # its name.
+// form says where the messages of a program hold calls and results. Its members are paths of
+// an object.
 type form struct {
 	// parts leads from a message to the list of parts, or to the only one; "" is the
 	// message itself.
@@ -87,63 +86,25 @@ func hosts() map[string]host {
 	}
 }
 
-// at is what a path leads to; nothing where it leads nowhere.
-func at(v jsontext.Value, path string) jsontext.Value {
-	for way := range strings.SplitSeq(path, "|") {
-		now := v
-		for name := range strings.SplitSeq(way, ".") {
-			if name == "" {
-				break
-			}
-			now = member(now, name)
-		}
-		if there(now) {
-			return now
-		}
-	}
-	return nil
-}
-
-func member(v jsontext.Value, name string) jsontext.Value {
-	var members map[string]jsontext.Value
-	if v.Kind() != '{' || decode(v, &members) != nil {
-		return nil
-	}
-	if name != "*" && name != "#" {
-		return members[name]
-	}
-	if len(members) == 1 {
-		for key, m := range members {
-			if name == "*" {
-				return m
-			}
-			return jsontext.Value(quote(key))
-		}
-	}
-	return nil
-}
-
 // elementsOf is the elements of an array, or a value alone.
-func elementsOf(v jsontext.Value) (elements listOf[jsontext.Value]) {
-	if v.Kind() == '[' && decode(v, &elements) == nil {
-		return elements
+func elementsOf(v jsontext.Value) []jsontext.Value {
+	if v.Kind() != '[' && there(v) {
+		return []jsontext.Value{v}
 	}
-	if there(v) {
-		elements = append(elements, v)
-	}
-	return elements
+	return arrayOf(v)
 }
 
 // readHost reads messages by the forms of their program.
 func readHost(f *file) func(doc []byte) error {
 	h, chats, last := hosts()[f.format], map[string]*chat{}, ""
 	return func(doc []byte) error {
-		if !jsontext.Value(doc).IsValid(lax...) {
-			return errNotJSON
+		d, err := parse(doc)
+		if err != nil {
+			return err
 		}
-		name := text(at(doc, h.conversation))
-		if f.format == "pi" && text(member(doc, "type")) == "session" {
-			name = text(member(doc, "id"))
+		name := text(d.at(h.conversation))
+		if f.format == "pi" && text(d["type"]) == "session" {
+			name = text(d["id"])
 		}
 		if last = cmp.Or(name, last); last == "" {
 			last = f.base + "-" + digest(doc)
@@ -153,13 +114,13 @@ func readHost(f *file) func(doc []byte) error {
 			c = f.chat(last)
 			chats[last] = c
 		}
-		messages := elementsOf(member(doc, "messages"))
-		if len(messages) == 0 {
-			messages = elementsOf(doc)
+		messages := []object{d}
+		if held := elementsOf(d["messages"]); len(held) > 0 {
+			messages = objects(join(held))
 		}
 		for _, m := range messages {
 			for i := range h.forms {
-				h.forms[i].read(c, m, at(m, h.at))
+				h.forms[i].read(c, m, m.at(h.at))
 			}
 		}
 		return nil
@@ -167,27 +128,27 @@ func readHost(f *file) func(doc []byte) error {
 }
 
 // read takes the calls and results of a message.
-func (m *form) read(c *chat, message, stamp jsontext.Value) {
-	parts := message
+func (m *form) read(c *chat, message object, stamp jsontext.Value) {
+	parts := []object{message}
 	if m.parts != "" {
-		parts = at(message, m.parts)
+		parts = objects(join(elementsOf(message.at(m.parts))))
 	}
-	for _, p := range elementsOf(parts) {
-		kind := text(at(p, m.kind))
-		id, tool := textOf(at(p, m.id)), strings.TrimSuffix(strings.TrimPrefix(text(at(p, m.tool)), "tool-"), "ToolCall")
+	for _, p := range parts {
+		kind := text(p.at(m.kind))
+		id, tool := p.text(m.id), strings.TrimSuffix(strings.TrimPrefix(text(p.at(m.tool)), "tool-"), "ToolCall")
 		if is(kind, m.call) {
 			begun := stamp
 			if m.begun != "" {
-				begun = at(p, m.begun)
+				begun = p.at(m.begun)
 			}
-			c.call(id, tool, at(p, m.input), when(begun))
+			c.call(id, tool, p.at(m.input), when(begun))
 		}
 		if is(kind, m.result) {
 			done := stamp
 			if m.done != "" {
-				done = at(p, m.done)
+				done = p.at(m.done)
 			}
-			r := result{output: contentText(at(p, m.output))}
+			r := result{output: contentText(p.at(m.output))}
 			if m.notes {
 				r = unwrapEnd(r.output)
 			}
@@ -196,19 +157,11 @@ func (m *form) read(c *chat, message, stamp jsontext.Value) {
 				r.outcome = Failed
 			}
 			if m.exit != "" {
-				r.exited(string(at(p, m.exit)))
+				r.exited(string(p.at(m.exit)))
 			}
 			c.result(id, tool, r, when(done))
 		}
 	}
-}
-
-// textOf is a text, or a number as one.
-func textOf(v jsontext.Value) string {
-	if v.Kind() == '0' {
-		return string(v)
-	}
-	return text(v)
 }
 
 // is reports whether a kind is one of some.
@@ -220,9 +173,9 @@ func is(kind string, of []string) bool {
 
 // meets reports whether what a path leads to is the value after =, or, without one, is
 // there and not false.
-func meets(v jsontext.Value, path string) bool {
+func meets(o object, path string) bool {
 	path, want, given := strings.Cut(path, "=")
-	now := at(v, path)
+	now := o.at(path)
 	if given {
 		return text(now) == want || string(now) == want
 	}

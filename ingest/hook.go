@@ -3,7 +3,6 @@ package ingest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -59,7 +58,7 @@ type hookHost struct {
 	noIDs bool
 	// call makes of a planned call, or one that was made, what the transcript has.
 	call   func(c *Call)
-	result func(b *hookBody, c *Call)
+	result func(b object, c *Call)
 	answer func(h *Hook, r HookReply) any
 }
 
@@ -93,62 +92,32 @@ func HookHosts() []string {
 	return slices.Sorted(maps.Keys(hookHosts))
 }
 
-// hookBody has the members of all hosts: each calls them differently.
-type hookBody struct {
-	Event          str            `json:"hook_event_name"`
-	Source         str            `json:"source"`
-	SessionID      str            `json:"session_id"`
-	SessionCamel   str            `json:"sessionId"`
-	ConversationID str            `json:"conversation_id"`
-	AgentID        str            `json:"agent_id"`
-	Transcript     str            `json:"transcript_path"`
-	Folder         str            `json:"cwd"`
-	Folders        listOf[str]    `json:"workspace_roots"`
-	Tool           str            `json:"tool_name"`
-	ToolCamel      str            `json:"toolName"`
-	Input          jsontext.Value `json:"tool_input"`
-	InputCamel     jsontext.Value `json:"toolArgs"`
-	UseID          str            `json:"tool_use_id"`
-	Response       jsontext.Value `json:"tool_response"`
-	Output         jsontext.Value `json:"tool_output"`
-	ResultCamel    jsontext.Value `json:"toolResult"`
-	Error          jsontext.Value `json:"error"`
-	ErrorMessage   str            `json:"error_message"`
-	FailureType    str            `json:"failure_type"`
-	Interrupted    bool           `json:"is_interrupt"`
-	DurationMS     jsontext.Value `json:"duration_ms"`
-	Duration       jsontext.Value `json:"duration"`
-}
-
 // ReadHook reads an event that a host sent to a hook at the given time.
 func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	speaks, ok := hookHosts[host]
 	if !ok {
 		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
 	}
-	var b hookBody
-	if err := decode(body, &b); err != nil {
+	b, err := parse(body)
+	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body must be a hook's event: a JSON object")
 	}
-	h := &Hook{Host: host, Event: string(b.Event), Transcript: string(b.Transcript)}
+	h := &Hook{Host: host, Event: b.text("hook_event_name"), Transcript: b.text("transcript_path")}
 	h.Moment = speaks.moments[strings.ToLower(h.Event)]
-	if h.Event == "" && b.ToolCamel != "" { // Copilot's older form names no event
+	if h.Event == "" && b.text("toolName") != "" { // Copilot's older form names no event
 		h.Moment, h.Event = BeforeCall, "PreToolUse"
-		if there(b.ResultCamel) || there(b.Error) {
+		if there(b.at("toolResult|error")) {
 			h.Moment, h.Event = AfterCall, "PostToolUse"
 		}
 	}
-	h.Forgot = strings.EqualFold(h.Event, "sessionstart") && (b.Source == "compact" || b.Source == "clear")
+	source := b.text("source")
+	h.Forgot = strings.EqualFold(h.Event, "sessionstart") && (source == "compact" || source == "clear")
 	c := Call{
-		Source: "hook:" + host, Conversation: string(cmp.Or(b.SessionID+b.SessionCamel, b.ConversationID)), ID: string(b.UseID), Agent: string(b.AgentID),
-		Tool: string(b.Tool + b.ToolCamel), Input: input(b.Input), Begun: now,
-		Project: string(b.Folder),
+		Source: "hook:" + host, Conversation: b.text("session_id|sessionId|conversation_id"), ID: b.text("tool_use_id"), Agent: b.text("agent_id"),
+		Tool: b.text("tool_name|toolName"), Input: input(b.at("tool_input|toolArgs")), Begun: now, Project: b.text("cwd"),
 	}
-	if c.Project == "" && len(b.Folders) > 0 {
-		c.Project = string(b.Folders[0])
-	}
-	if len(c.Input) == 0 {
-		c.Input = input(b.InputCamel)
+	if folders := arrayOf(b.at("workspace_roots")); c.Project == "" && len(folders) > 0 {
+		c.Project = textOf(folders[0])
 	}
 	if (h.Moment == BeforeCall || h.Moment == AfterCall) && c.Tool == "" {
 		return nil, memoryd.Errorf(memoryd.Invalid, "tool_name: missing")
@@ -158,13 +127,9 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	}
 	if h.Moment == AfterCall {
 		c.Done, c.Ended = now, true
-		for _, ms := range []jsontext.Value{b.DurationMS, b.Duration} {
-			if n, ok := number(ms); ok && c.Duration == 0 {
-				c.Duration = seconds(n / 1e3)
-			}
-		}
+		c.Duration = b.seconds(1e-3, "duration_ms", "duration")
 		c.Begun = now.Add(-c.Duration)
-		speaks.result(&b, &c)
+		speaks.result(b, &c)
 		h.Elsewhere = speaks.noIDs && h.Transcript != ""
 	}
 	h.Call = c
@@ -186,11 +151,9 @@ func (h *Hook) Repairs() bool { return hookHosts[h.Host].repairs }
 // Spoken returns an input with the host's own parameter names, if its hooks use other names
 // than its model.
 func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
-	var shell struct {
-		Cmd jsontext.Value `json:"cmd"`
-	}
-	if h.Host == "codex" && h.Call.Tool == "exec_command" && decode(jsontext.Value(input), &shell) == nil && shell.Cmd.Kind() == '"' {
-		return []byte(`{"command":` + string(shell.Cmd) + `}`)
+	command := objectIn(jsontext.Value(input))["cmd"]
+	if h.Host == "codex" && h.Call.Tool == "exec_command" && command.Kind() == '"' {
+		return json.RawMessage(objectOf("command", command))
 	}
 	return input
 }
@@ -267,123 +230,103 @@ func cursorAnswer(_ *Hook, r HookReply) any {
 
 // claudeHookResult reads a result of Claude Code: the tool's own object, or the text
 // of a failure.
-func claudeHookResult(b *hookBody, c *Call) {
-	if there(b.Error) || b.Interrupted {
-		c.end(unwrapClaude(errorText(b.Error), true))
-		if b.Interrupted {
+func claudeHookResult(b object, c *Call) {
+	failure, stopped, response := b.at("error"), b.is("is_interrupt"), b.at("tool_response")
+	if there(failure) || stopped {
+		c.end(unwrapClaude(errorText(failure), true))
+		if stopped {
 			c.Outcome = Cancelled
 		}
 		return
 	}
-	c.end(result{output: shellText(b.Response), outcome: Succeeded})
-	c.claudeResult(b.Response)
+	c.end(result{output: shellText(response), outcome: Succeeded})
+	c.claudeResult(response)
 }
 
 // shellText joins what a command wrote to both its streams; any other result is its
 // text.
 func shellText(v jsontext.Value) string {
-	var shell struct {
-		Stdout *string `json:"stdout"`
-		Stderr string  `json:"stderr"`
+	shell := objectIn(v)
+	if shell["stdout"].Kind() != '"' {
+		return contentText(v)
 	}
-	if v.Kind() == '{' && decode(v, &shell) == nil && shell.Stdout != nil {
-		return strings.Trim(strings.TrimRight(*shell.Stdout, "\n")+"\n"+shell.Stderr, "\n")
-	}
-	return contentText(v)
+	return strings.Trim(strings.TrimRight(shell.text("stdout"), "\n")+"\n"+shell.text("stderr"), "\n")
 }
 
 // errorText is a message, or that of an object.
 func errorText(v jsontext.Value) string {
-	var e struct {
-		Message str `json:"message"`
-		Type    str `json:"type"`
-	}
-	if v.Kind() == '{' && decode(v, &e) == nil && e.Message+e.Type != "" {
-		return strings.Trim(fmt.Sprintf("%s: %s", e.Type, e.Message), ": ")
-	}
-	return text(v)
+	e := objectIn(v)
+	return cmp.Or(strings.Trim(e.text("type")+": "+e.text("message"), ": "), text(v))
 }
 
 // codexHookCall undoes a translation: Codex tells hooks of its shell as if it were that
 // of Claude Code, its model and its transcript know it by another name.
 func codexHookCall(c *Call) {
-	var shell struct {
-		Command jsontext.Value `json:"command"`
-	}
-	if c.Tool == "Bash" && decode(c.Input, &shell) == nil && shell.Command.Kind() == '"' {
-		c.Tool, c.Input = "exec_command", []byte(`{"cmd":`+string(shell.Command)+`}`)
+	if command := objectIn(jsontext.Value(c.Input))["command"]; c.Tool == "Bash" && command.Kind() == '"' {
+		c.Tool, c.Input = "exec_command", json.RawMessage(objectOf("cmd", command))
 	}
 }
 
 // codexHookResult reads a result of Codex: the text that the model sees, without an
 // exit code, or a result of MCP.
-func codexHookResult(b *hookBody, c *Call) {
-	if b.Response.Kind() == '{' {
-		c.end(mcpOutput(b.Response))
+func codexHookResult(b object, c *Call) {
+	response := b.at("tool_response")
+	if response.Kind() == '{' {
+		c.end(mcpOutput(response))
 		return
 	}
-	c.end(unwrapCodex(contentText(b.Response)))
+	c.end(unwrapCodex(contentText(response)))
 	c.Outcome = max(c.Outcome, Claimed)
 }
 
-func geminiHookResult(b *hookBody, c *Call) {
-	var r struct {
-		Content jsontext.Value `json:"llmContent"`
-		Error   jsontext.Value `json:"error"`
-	}
-	if b.Response.Kind() != '{' || decode(b.Response, &r) != nil {
-		c.end(result{output: contentText(b.Response), outcome: Claimed})
+func geminiHookResult(b object, c *Call) {
+	response := b.at("tool_response")
+	r := objectIn(response)
+	if r == nil {
+		c.end(result{output: contentText(response), outcome: Claimed})
 		return
 	}
-	c.end(unwrapGemini(contentText(r.Content)))
+	c.end(unwrapGemini(contentText(r.at("llmContent"))))
 	c.Outcome = max(c.Outcome, Claimed)
-	if there(r.Error) {
-		c.Outcome = Failed
-		if c.Output == "" {
-			c.Output = errorText(r.Error)
-		}
+	if failure := r.at("error"); there(failure) {
+		c.Outcome, c.Output = Failed, cmp.Or(c.Output, errorText(failure))
 	}
 }
 
 // cursorHookResult reads a result of Cursor, which is JSON in a text.
-func cursorHookResult(b *hookBody, c *Call) {
-	if b.FailureType != "" || b.ErrorMessage != "" {
-		c.end(result{output: string(b.ErrorMessage), outcome: Failed, errorType: string(b.FailureType)})
-		if b.FailureType == "permission_denied" || b.Interrupted {
+func cursorHookResult(b object, c *Call) {
+	message, kind := b.text("error_message"), b.text("failure_type")
+	if kind != "" || message != "" {
+		c.end(result{output: message, outcome: Failed, errorType: kind})
+		if kind == "permission_denied" || b.is("is_interrupt") {
 			c.Outcome = Cancelled
 		}
 		return
 	}
-	inner := jsontext.Value(contentText(b.Output))
+	inner := jsontext.Value(contentText(b.at("tool_output")))
 	r := result{output: string(inner), outcome: Claimed}
-	var shell struct {
-		Exit jsontext.Value `json:"exitCode"`
-	}
-	if inner.Kind() == '{' && inner.IsValid(lax...) && decode(inner, &shell) == nil {
+	if shell := objectIn(inner); shell != nil {
 		r.output = shellText(inner)
-		if there(shell.Exit) {
-			r.exited(string(shell.Exit))
+		if code := shell.at("exitCode"); there(code) {
+			r.exited(string(code))
 		}
 	}
 	c.end(r)
 }
 
-func copilotHookResult(b *hookBody, c *Call) {
-	var r struct {
-		Type str            `json:"resultType"`
-		Text jsontext.Value `json:"textResultForLlm"`
-	}
-	if there(b.Error) {
-		c.end(result{output: errorText(b.Error), outcome: Failed})
+func copilotHookResult(b object, c *Call) {
+	if failure := b.at("error"); there(failure) {
+		c.end(result{output: errorText(failure), outcome: Failed})
 		return
 	}
-	if b.ResultCamel.Kind() != '{' || decode(b.ResultCamel, &r) != nil {
+	r := objectIn(b.at("toolResult"))
+	if r == nil {
 		claudeHookResult(b, c)
 		return
 	}
-	out := unwrapEnd(contentText(r.Text))
+	out := unwrapEnd(contentText(r.at("textResultForLlm")))
 	out.outcome = max(out.outcome, Claimed)
-	switch r.Type {
+	switch r.text("resultType") {
 	case "denied", "rejected":
 		out.outcome = Cancelled
 	case "failure", "error", "timeout":

@@ -3,54 +3,12 @@ package ingest
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// openhandsEvent is an event of OpenHands: of its first versions an action or an
-// observation, of later ones a thing of a kind.
-type openhandsEvent struct {
-	ID          str            `json:"id"`
-	Timestamp   jsontext.Value `json:"timestamp"`
-	Source      str            `json:"source"`
-	Action      jsontext.Value `json:"action"`
-	Args        jsontext.Value `json:"args"`
-	Cause       str            `json:"cause"`
-	Observation jsontext.Value `json:"observation"`
-	Content     jsontext.Value `json:"content"`
-	Success     jsontext.Value `json:"success"`
-	Extras      object[struct {
-		ExitCode jsontext.Value `json:"exit_code"`
-		ErrorID  str            `json:"error_id"`
-		Metadata object[struct {
-			ExitCode jsontext.Value `json:"exit_code"`
-		}] `json:"metadata"`
-	}] `json:"extras"`
-	Tool object[openhandsTool] `json:"tool_call_metadata"`
-
-	Kind       str                    `json:"kind"`
-	ToolName   str                    `json:"tool_name"`
-	ToolCallID str                    `json:"tool_call_id"`
-	ToolCall   object[toolCall]       `json:"tool_call"`
-	Error      jsontext.Value         `json:"error"`
-	History    listOf[jsontext.Value] `json:"history"`
-	InstanceID str                    `json:"instance_id"`
-	Events     listOf[jsontext.Value] `json:"events"`
-	Trajectory listOf[jsontext.Value] `json:"trajectory"`
-}
-
-type openhandsTool struct {
-	FunctionName str `json:"function_name"`
-	ToolCallID   str `json:"tool_call_id"`
-	Response     object[struct {
-		Model   str `json:"model"`
-		Choices listOf[struct {
-			Message object[message] `json:"message"`
-		}] `json:"choices"`
-	}] `json:"model_response"`
-}
 
 // notCalls are actions that ask no tool for anything.
 var notCalls = map[string]bool{
@@ -58,28 +16,36 @@ var notCalls = map[string]bool{
 	"pause": true, "resume": true, "stop": true, "condensation": true, "condensation_request": true, "agent_state_changed": true, "start": true, "loop_recovery": true,
 }
 
-// readOpenHands reads runs of OpenHands: a line with a history, or events one by one.
+// readOpenHands reads runs of OpenHands: a line with a history, or events one by one. An event
+// is, of its first versions, an action or an observation, of later ones a thing of a kind.
 func readOpenHands(f *file) func(doc []byte) error {
 	var alone *openhandsRun
 	return func(doc []byte) error {
-		var d openhandsEvent
-		if err := decode(doc, &d); err != nil {
+		d, err := parse(doc)
+		if err != nil {
 			return err
 		}
-		events := append(append(d.History, d.Events...), d.Trajectory...)
 		began := func(name string) *openhandsRun {
-			return &openhandsRun{f: f, base: Call{Source: f.format, Conversation: strings.TrimPrefix(name+"-"+digest(doc), "-"), Local: true}, calls: map[string]string{}}
+			conversation := strings.TrimPrefix(name+"-"+digest(doc), "-")
+			return &openhandsRun{f: f, base: Call{Source: f.format, Conversation: conversation, Local: true}, calls: map[string]string{}}
 		}
+		events := slices.Concat(arrayOf(d.at("history")), arrayOf(d.at("events")), arrayOf(d.at("trajectory")))
 		if len(events) == 0 {
 			if alone == nil {
 				alone = began(f.base)
 			}
-			alone.event(&d)
+			alone.event(d)
 			return nil
 		}
-		run := began(string(d.InstanceID))
+		run := began(d.text("instance_id"))
 		for _, v := range events {
-			run.take(v)
+			for _, one := range elementsOf(v) { // an event, or the pair of an action and its observation
+				if e := objectIn(one); e != nil {
+					run.event(e)
+				} else {
+					f.broken(0, "an event of another shape")
+				}
+			}
 		}
 		return nil
 	}
@@ -91,47 +57,30 @@ type openhandsRun struct {
 	calls map[string]string // event id -> the id of its call
 }
 
-// take takes an event of a history, or the pair of an action and its observation.
-func (r *openhandsRun) take(v jsontext.Value) {
-	var pair listOf[openhandsEvent]
-	if v.Kind() == '[' && decode(v, &pair) == nil {
-		for i := range pair {
-			r.event(&pair[i])
-		}
-		return
-	}
-	var e openhandsEvent
-	if v.Kind() != '{' || decode(v, &e) != nil {
-		r.f.broken(0, "an event of another shape")
-		return
-	}
-	r.event(&e)
-}
-
-func (r *openhandsRun) event(e *openhandsEvent) {
-	at := when(e.Timestamp)
-	switch action := text(e.Action); {
-	case e.Kind != "":
+func (r *openhandsRun) event(e object) {
+	at, id, of := when(e.at("timestamp")), e.text("id"), r.calls[e.text("cause")]
+	switch action := text(e["action"]); {
+	case e.text("kind") != "":
 		r.kind(e, at)
-	case action != "" && !notCalls[action] && e.Source != "user":
+	case action != "" && !notCalls[action] && e.text("source") != "user":
 		c := r.base
-		c.ID, c.Tool, c.Input, c.Begun = "event-"+string(e.ID), action, actionInput(e.Args), at
-		if t := e.Tool.is; t.FunctionName != "" {
-			c.Tool, c.Model = string(t.FunctionName), string(t.Response.is.Model)
-			for _, choice := range t.Response.is.Choices {
-				for _, call := range choice.Message.is.ToolCalls {
-					if _, args := call.function(); call.ID == t.ToolCallID && len(args) > 0 {
+		c.ID, c.Tool, c.Input, c.Begun = "event-"+id, action, actionInput(e.at("args")), at
+		if t := objectIn(e.at("tool_call_metadata")); t.text("function_name") != "" {
+			c.Tool, c.Model = t.text("function_name"), t.text("model_response.model")
+			for _, choice := range objects(t.at("model_response.choices")) {
+				for _, call := range objects(choice.at("message.tool_calls")) {
+					if _, args := asked(call); call.text("id") == t.text("tool_call_id") && len(args) > 0 {
 						c.Input = input(args)
 					}
 				}
 			}
 		}
-		r.calls[string(e.ID)] = c.ID
+		r.calls[id] = c.ID
 		r.f.add(c)
-	case text(e.Observation) != "" && r.calls[string(e.Cause)] != "":
+	case text(e["observation"]) != "" && of != "":
 		c := r.base
-		c.ID, c.Done = r.calls[string(e.Cause)], at
-		c.end(e.outcome())
+		c.ID, c.Done = of, at
+		c.end(openhandsOutcome(e))
 		r.f.add(c)
 	}
 }
@@ -148,16 +97,16 @@ func observed(output string, codes ...jsontext.Value) result {
 	return r
 }
 
-// outcome reads an observation of the first versions.
-func (e *openhandsEvent) outcome() result {
-	r := observed(contentText(e.Content), e.Extras.is.Metadata.is.ExitCode, e.Extras.is.ExitCode)
-	switch observation := text(e.Observation); observation {
+// openhandsOutcome reads an observation of the first versions.
+func openhandsOutcome(e object) result {
+	r := observed(contentText(e.at("content")), e.at("extras.metadata.exit_code"), e.at("extras.exit_code"))
+	switch text(e["observation"]) {
 	case "error":
-		r.outcome, r.errorType = Failed, string(e.Extras.is.ErrorID)
+		r.outcome, r.errorType = Failed, e.text("extras.error_id")
 	case "user_rejected":
 		r.outcome = Cancelled
 	default:
-		if ok, known := truth(e.Success); known && !ok && r.exit == nil {
+		if ok, known := truth(e.at("success")); known && !ok && r.exit == nil {
 			r.outcome = Failed
 		}
 	}
@@ -165,42 +114,36 @@ func (e *openhandsEvent) outcome() result {
 }
 
 // kind takes an event of the later versions.
-func (r *openhandsRun) kind(e *openhandsEvent, at time.Time) {
+func (r *openhandsRun) kind(e object, at time.Time) {
 	c := r.base
-	c.ID = string(e.ToolCallID)
-	if c.ID == "" {
+	if c.ID = e.text("tool_call_id"); c.ID == "" {
 		return
 	}
-	switch e.Kind {
+	switch e.text("kind") {
 	case "ActionEvent":
-		if e.ToolName == "finish" {
+		if c.Tool = e.text("tool_name"); c.Tool == "finish" {
 			return
 		}
-		c.Tool, c.Begun, c.Input = string(e.ToolName), at, actionInput(e.Action)
-		if _, args := e.ToolCall.is.function(); len(args) > 0 {
+		c.Begun, c.Input = at, actionInput(e.at("action"))
+		if _, args := asked(objectIn(e.at("tool_call"))); len(args) > 0 {
 			c.Input = input(args)
 		}
 	case "ObservationEvent":
-		var o struct {
-			Content  jsontext.Value `json:"content"`
-			Output   jsontext.Value `json:"output"`
-			Error    jsontext.Value `json:"error"`
-			IsError  bool           `json:"is_error"`
-			ExitCode jsontext.Value `json:"exit_code"`
-		}
-		if decode(e.Observation, &o) != nil {
+		o := objectIn(e.at("observation"))
+		if o == nil {
 			return
 		}
-		res := observed(cmp.Or(contentText(o.Content), contentText(o.Output)), o.ExitCode)
-		if isError, _ := truth(o.Error); o.IsError || isError || text(o.Error) != "" {
+		why := text(o["error"])
+		res := observed(cmp.Or(contentText(o.at("content")), contentText(o.at("output"))), o.at("exit_code"))
+		if o.is("is_error") || o.is("error") || why != "" {
 			res.outcome = Failed
-			res.output = cmp.Or(res.output, text(o.Error))
+			res.output = cmp.Or(res.output, why)
 		}
 		c.Done = at
 		c.end(res)
 	case "AgentErrorEvent":
 		c.Done = at
-		c.end(result{output: text(e.Error), outcome: Failed, errorType: "agent"})
+		c.end(result{output: text(e["error"]), outcome: Failed, errorType: "agent"})
 	case "UserRejectObservation":
 		c.end(result{outcome: Cancelled})
 	default:
@@ -216,8 +159,8 @@ var ofHost = []string{
 
 // actionInput is an action without the members that its host adds.
 func actionInput(v jsontext.Value) json.RawMessage {
-	members := map[string]jsontext.Value{}
-	if v.Kind() != '{' || decode(v, &members) != nil {
+	members := objectIn(v)
+	if members == nil {
 		return input(v)
 	}
 	for _, name := range ofHost {

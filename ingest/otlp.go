@@ -1,144 +1,177 @@
 package ingest
 
 import (
-	"encoding/base64"
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 )
 
-// otlpDoc is a request of an exporter, as the collector writes it into files.
-type otlpDoc struct {
-	ResourceSpans listOf[otlpResource] `json:"resourceSpans"`
-	ResourceLogs  listOf[otlpResource] `json:"resourceLogs"`
+// readOTLP reads exports of OpenTelemetry as JSON, as the collector writes them into files.
+func readOTLP(f *file) func(doc []byte) error {
+	return func(doc []byte) error {
+		traces, err := Traces(doc, true)
+		logs, logsErr := Logs(doc, true)
+		for _, c := range append(traces.Calls, logs.Calls...) {
+			f.add(c)
+		}
+		return cmp.Or(err, logsErr)
+	}
 }
 
-type otlpResource struct {
-	ScopeSpans listOf[otlpScope] `json:"scopeSpans"`
-	ScopeLogs  listOf[otlpScope] `json:"scopeLogs"`
+// Batch is the content of one request of OTLP over HTTP.
+type Batch struct {
+	// Calls are the tool calls as each span or record reports them; two may report the same
+	// call.
+	Calls []Call
+	// Planned are calls that a model asked for; see Planned.
+	Planned []Call
+	// Skipped counts spans and records without a call, by reason (NoCall and so on).
+	Skipped map[string]int
 }
 
-type otlpScope struct {
-	Spans      listOf[otlpSpan] `json:"spans"`
-	LogRecords listOf[otlpSpan] `json:"logRecords"`
+func (b *Batch) add(s *Span) {
+	c, skipped := SpanCall(s)
+	if skipped != "" {
+		b.Skipped[skipped]++
+		b.Planned = append(b.Planned, Planned(s)...)
+		return
+	}
+	b.Calls = append(b.Calls, c)
 }
 
-type otlpSpan struct {
-	TraceID    str                   `json:"traceId"`
-	SpanID     str                   `json:"spanId"`
-	Parent     str                   `json:"parentSpanId"`
-	Name       str                   `json:"name"`
-	EventName  str                   `json:"eventName"`
-	Kind       str                   `json:"kind"`
-	Start      jsontext.Value        `json:"startTimeUnixNano"`
-	End        jsontext.Value        `json:"endTimeUnixNano"`
-	Time       jsontext.Value        `json:"timeUnixNano"`
-	Attributes listOf[otlpAttribute] `json:"attributes"`
-	Events     listOf[struct {
-		Name       str                   `json:"name"`
-		Attributes listOf[otlpAttribute] `json:"attributes"`
-	}] `json:"events"`
-	Status object[struct {
-		Code    str `json:"code"`
-		Message str `json:"message"`
-	}] `json:"status"`
+// unmarshal reads a body in its encoding.
+func unmarshal(body []byte, isJSON bool, r interface {
+	UnmarshalJSON(b []byte) error
+	UnmarshalProto(b []byte) error
+},
+) error {
+	if isJSON {
+		return r.UnmarshalJSON(body)
+	}
+	return r.UnmarshalProto(body)
 }
 
-type otlpAttribute struct {
-	Key   string         `json:"key"`
-	Value jsontext.Value `json:"value"`
-}
-
-// otlp reads exports of OpenTelemetry as JSON.
-func (f *file) otlp(d *otlpDoc, _ []byte) {
-	for _, r := range append(d.ResourceSpans, d.ResourceLogs...) {
-		for _, scope := range append(r.ScopeSpans, r.ScopeLogs...) {
-			for _, o := range append(scope.Spans, scope.LogRecords...) {
-				s := o.span()
-				if c, skipped := SpanCall(&s); skipped == "" {
-					f.add(c)
-				}
+// Traces decodes an export request of spans.
+func Traces(body []byte, isJSON bool) (Batch, error) {
+	b, r := Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
+	if err := unmarshal(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Traces().ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, s := range scope.Spans().All() {
+				b.add(spanOf(s))
 			}
 		}
 	}
+	return b, nil
 }
 
-// span gives what SpanCall reads of a span or a log record.
-func (o *otlpSpan) span() Span {
-	s := Span{
-		Name: string(o.Name), Trace: string(o.TraceID), ID: string(o.SpanID), Parent: string(o.Parent), Begun: when(o.Start), Done: when(o.End),
-		Failed: o.Status.is.Code == "2" || o.Status.is.Code == "STATUS_CODE_ERROR", Message: string(o.Status.is.Message),
-		Attributes: values(o.Attributes),
+// spanOf is a span in the words of package
+func spanOf(s ptrace.Span) *Span {
+	trace, id := s.TraceID(), s.SpanID()
+	out := &Span{
+		Name: s.Name(), Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
+		Parent: hexOf(s.ParentSpanID()),
+		Served: s.Kind() == ptrace.SpanKindServer && !s.ParentSpanID().IsEmpty(),
+		Begun:  instant(s.StartTimestamp()), Done: instant(s.EndTimestamp()),
+		Failed: s.Status().Code() == ptrace.StatusCodeError, Message: s.Status().Message(), Attributes: values(s.Attributes()),
 	}
-	s.Served = (o.Kind == "2" || o.Kind == "SPAN_KIND_SERVER") && o.Parent != ""
-	if t := when(o.Time); !t.IsZero() { // a log record: its span is that of the agent
-		s.Done, s.ID = t, ""
-	}
-	if name := s.Attributes["event.name"]; len(name) == 0 && o.EventName != "" {
-		s.Attributes["event.name"] = jsontext.Value(quote(string(o.EventName)))
-	}
-	for _, e := range o.Events {
-		if e.Name == "exception" && s.Message == "" {
-			a := attributes(values(e.Attributes))
-			s.Message = strings.Trim(a.text("exception.type")+": "+a.text("exception.message"), ": ")
-		}
-	}
-	return s
-}
-
-// values reads attributes of OTLP: {"stringValue": ...} and its kin.
-func values(list []otlpAttribute) map[string]jsontext.Value {
-	out := make(map[string]jsontext.Value, len(list))
-	for _, a := range list {
-		if v := anyValue(a.Value, 0); len(v) > 0 {
-			out[a.Key] = v
+	for _, e := range s.Events().All() {
+		if e.Name() == "exception" && out.Message == "" {
+			a := attributes(values(e.Attributes()))
+			out.Message = strings.Trim(a.text("exception.type")+": "+a.text("exception.message"), ": ")
 		}
 	}
 	return out
 }
 
-func anyValue(v jsontext.Value, depth int) jsontext.Value {
-	var a struct {
-		String jsontext.Value `json:"stringValue"`
-		Bool   jsontext.Value `json:"boolValue"`
-		Int    jsontext.Value `json:"intValue"`
-		Double jsontext.Value `json:"doubleValue"`
-		Bytes  str            `json:"bytesValue"`
-		Array  object[struct {
-			Values listOf[jsontext.Value] `json:"values"`
-		}] `json:"arrayValue"`
-		KV object[struct {
-			Values listOf[otlpAttribute] `json:"values"`
-		}] `json:"kvlistValue"`
+// hexOf is the id of a span, "" where there is none.
+func hexOf(id pcommon.SpanID) string {
+	if id.IsEmpty() {
+		return ""
 	}
-	if v.Kind() != '{' || depth > 16 || decode(v, &a) != nil {
+	return hex.EncodeToString(id[:])
+}
+
+// Logs decodes an export request of log records.
+func Logs(body []byte, isJSON bool) (Batch, error) {
+	b, r := Batch{Skipped: map[string]int{}}, plogotlp.NewExportRequest()
+	if err := unmarshal(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Logs().ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			for _, l := range scope.LogRecords().All() {
+				b.add(recordOf(l))
+			}
+		}
+	}
+	return b, nil
+}
+
+// recordOf is a log record in the words of package  Its span is that of the
+// agent, not of the call.
+func recordOf(l plog.LogRecord) *Span {
+	s := &Span{Done: instant(cmp.Or(l.Timestamp(), l.ObservedTimestamp())), Attributes: values(l.Attributes())}
+	if id := l.TraceID(); !id.IsEmpty() {
+		s.Trace = hex.EncodeToString(id[:])
+	}
+	if name := l.EventName(); name != "" && s.Attributes["event.name"] == nil {
+		s.Attributes["event.name"] = value(pcommon.NewValueStr(name))
+	}
+	return s
+}
+
+// values gives attributes as JSON.
+func values(of pcommon.Map) map[string]jsontext.Value {
+	out := make(map[string]jsontext.Value, of.Len())
+	for k, v := range of.All() {
+		out[k] = value(v)
+	}
+	return out
+}
+
+func value(v pcommon.Value) jsontext.Value {
+	b, err := json.Marshal(v.AsRaw())
+	if err != nil { // a number that is none
 		return nil
 	}
-	for _, simple := range []jsontext.Value{a.String, a.Bool, a.Int, a.Double} {
-		if there(simple) {
-			return simple
-		}
+	return b
+}
+
+// instant is a time of OTLP; the zero time where there is none.
+func instant(t pcommon.Timestamp) time.Time {
+	if t == 0 {
+		return time.Time{}
 	}
-	switch {
-	case a.Bytes != "":
-		b, _ := base64.StdEncoding.DecodeString(string(a.Bytes))
-		return jsontext.Value(quote(string(b)))
-	case a.Array.given:
-		var all []jsontext.Value
-		for _, one := range a.Array.is.Values {
-			if inner := anyValue(one, depth+1); len(inner) > 0 {
-				all = append(all, inner)
-			}
-		}
-		return join(all)
-	case a.KV.given:
-		var all []any
-		for _, one := range a.KV.is.Values {
-			if inner := anyValue(one.Value, depth+1); len(inner) > 0 {
-				all = append(all, one.Key, inner)
-			}
-		}
-		return objectOf(all...)
+	return t.AsTime()
+}
+
+// Answer returns the body of a successful response, in the encoding of the request. rejected
+// counts spans or records that were not recorded; why is the reason.
+func Answer(isJSON bool, rejected int, why string) []byte {
+	r := ptraceotlp.NewExportResponse()
+	if rejected > 0 {
+		r.PartialSuccess().SetRejectedSpans(int64(rejected))
+		r.PartialSuccess().SetErrorMessage(why)
 	}
-	return nil
+	marshal := r.MarshalProto
+	if isJSON {
+		marshal = r.MarshalJSON
+	}
+	b, err := marshal()
+	if err != nil { // a number and a text: it cannot fail
+		return nil
+	}
+	return b
 }

@@ -188,19 +188,12 @@ func SpanCall(s *Span) (c Call, skipped string) {
 // fromParameters reads what Claude Code tells of a call beside its arguments, some under
 // names of its own: the command of its shell, and which tool of MCP it was.
 func (c *Call) fromParameters(v jsontext.Value) {
-	var p struct {
-		Command jsontext.Value `json:"full_command"`
-		Server  str            `json:"mcp_server_name"`
-		Tool    str            `json:"mcp_tool_name"`
+	p := objectIn(jsontext.Value(input(v)))
+	if server, tool := p.text("mcp_server_name"), p.text("mcp_tool_name"); c.Tool == "mcp_tool" && server != "" && tool != "" {
+		c.Tool = "mcp__" + server + "__" + tool
 	}
-	if v = jsontext.Value(input(v)); v.Kind() != '{' || decode(v, &p) != nil {
-		return
-	}
-	if c.Tool == "mcp_tool" && p.Server != "" && p.Tool != "" {
-		c.Tool = "mcp__" + string(p.Server) + "__" + string(p.Tool)
-	}
-	if len(c.Input) == 0 && p.Command.Kind() == '"' {
-		c.Input = []byte(`{"command":` + string(p.Command) + `}`)
+	if command := p["full_command"]; len(c.Input) == 0 && command.Kind() == '"' {
+		c.Input = json.RawMessage(objectOf("command", command))
 	}
 }
 
@@ -280,9 +273,8 @@ func (s *Span) result(a attributes, d *dialect) result {
 // spanText is a text, or the last of several (some exporters send a call's id and
 // the model's).
 func spanText(v jsontext.Value) string {
-	var many listOf[str]
-	if v.Kind() == '[' && decode(v, &many) == nil && len(many) > 0 {
-		return string(many[len(many)-1])
+	if many := arrayOf(v); len(many) > 0 {
+		return textOf(many[len(many)-1])
 	}
 	return text(v)
 }
@@ -293,55 +285,37 @@ func spanInput(v jsontext.Value) json.RawMessage {
 	if len(in) == 0 || in[0] != '{' {
 		return in
 	}
-	var w struct {
-		InputStr jsontext.Value `json:"input_str"` // OpenLLMetry's LangChain
-		Inputs   jsontext.Value `json:"inputs"`
-		Args     jsontext.Value `json:"args"` // smolagents, Langfuse
-		Kwargs   jsontext.Value `json:"kwargs"`
-	}
-	if decode(in, &w) != nil {
-		return in
-	}
+	w := objectIn(jsontext.Value(in))
+	inputs, args, kwargs := w.at("inputs"), w.at("args"), w.at("kwargs")
 	switch {
-	case len(w.InputStr) > 0 && w.Inputs.Kind() == '{':
-		return input(w.Inputs)
-	case w.Args.Kind() == '[' && w.Kwargs.Kind() == '{':
-		return positional(w.Args, w.Kwargs)
+	case len(w["input_str"]) > 0 && inputs.Kind() == '{': // OpenLLMetry's LangChain
+		return input(inputs)
+	case args.Kind() == '[' && kwargs.Kind() == '{': // smolagents, Langfuse
+		return positional(arrayOf(args), objectIn(kwargs))
 	}
 	return in
 }
 
 // positional joins arguments without names to those with one: an only one is the input, of
 // several the places are the names.
-func positional(args, named jsontext.Value) json.RawMessage {
-	var list listOf[jsontext.Value]
-	var all map[string]jsontext.Value
-	if decode(args, &list) != nil || len(list) == 0 || decode(named, &all) != nil {
-		return input(named)
+func positional(args []jsontext.Value, all object) json.RawMessage {
+	if len(args) == 1 && len(all) == 0 {
+		return input(args[0])
 	}
-	if len(list) == 1 && len(all) == 0 {
-		return input(list[0])
-	}
-	for i, v := range list {
+	for i, v := range args {
 		all[strconv.Itoa(i)] = v
 	}
 	in, err := json.Marshal(all)
 	if err != nil { // it was decoded just now
-		return input(named)
+		return nil
 	}
 	return in
 }
 
-// toolMessage is a message of LangChain that holds a tool's result.
-type toolMessage struct {
-	Content jsontext.Value `json:"content"`
-	Status  str            `json:"status"`
-	ID      str            `json:"tool_call_id"`
-}
-
-func (m *toolMessage) result() result {
-	r := result{output: contentText(m.Content), id: string(m.ID)}
-	if m.Status == "error" {
+// toolResult reads a message of LangChain that holds a tool's result.
+func toolResult(m object) result {
+	r := result{output: contentText(m.at("content")), id: m.text("tool_call_id")}
+	if m.text("status") == "error" {
 		r.outcome = Failed
 	}
 	return r
@@ -357,29 +331,17 @@ func spanOutput(v jsontext.Value) result {
 	if inner.Kind() != '{' || !inner.IsValid(lax...) {
 		return result{output: s}
 	}
-	var w struct {
-		toolMessage
-		Type   str                 `json:"type"`
-		Data   object[toolMessage] `json:"data"`
-		Output object[struct {
-			Kwargs object[toolMessage] `json:"kwargs"`
-		}] `json:"output"`
-		IsError jsontext.Value `json:"isError"`
-	}
-	if decode(inner, &w) != nil {
-		return result{output: s}
-	}
-	m := w.toolMessage
-	switch k := w.Output.is.Kwargs.is; {
-	case w.Type == "tool" && len(w.Data.is.Content) > 0:
-		m = w.Data.is
-	case len(k.Content) > 0:
-		m = k
-	case w.Type == "tool" && len(w.Content) > 0:
-	case w.Content.Kind() == '[' && len(w.IsError) > 0:
+	w := objectIn(inner)
+	data, kwargs := objectIn(w.at("data")), objectIn(w.at("output.kwargs"))
+	switch ofTool := w.text("type") == "tool"; {
+	case ofTool && len(data["content"]) > 0:
+		return toolResult(data)
+	case len(kwargs["content"]) > 0:
+		return toolResult(kwargs)
+	case ofTool && len(w["content"]) > 0:
+		return toolResult(w)
+	case w["content"].Kind() == '[' && len(w["isError"]) > 0:
 		return mcpOutput(inner)
-	default:
-		return result{output: s}
 	}
-	return m.result()
+	return result{output: s}
 }

@@ -9,65 +9,56 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// trajectoryDoc is a run of SWE-agent.
-type trajectoryDoc struct {
-	Trajectory listOf[struct {
-		Action      str            `json:"action"`
-		Observation jsontext.Value `json:"observation"`
-		Took        jsontext.Value `json:"execution_time"`
-	}] `json:"trajectory"`
-	History listOf[struct {
-		message
-		Action str `json:"action"`
-	}] `json:"history"`
-	Environment str `json:"environment"`
-}
-
-// trajectory reads trajectories of SWE-agent. A step is a command line, or calls
-// of functions that the history shows.
-func (f *file) trajectory(d *trajectoryDoc, doc []byte) {
+// trajectory reads a run of SWE-agent. A step is a command line, or calls of functions that
+// the history shows.
+func (f *file) trajectory(d object, doc []byte) {
 	c := f.chat(f.base + "-" + digest(doc))
-	f.sayDoc(c.base.Conversation, doc)
-	if len(d.Trajectory) == 0 { // a demonstration: the conversation alone
+	f.sayDoc(c.base.Conversation, d)
+	steps, history := objects(d.at("trajectory")), objects(d.at("history"))
+	if len(steps) == 0 { // a demonstration: the conversation alone
 		c.unwrap = func(s string) result { return result{output: sweagentEnd.ReplaceAllString(s, "")} }
-		for i := range d.History {
-			c.message(&d.History[i].message)
+		for _, m := range history {
+			c.message(m)
 		}
 		return
 	}
-	asked := 0
-	for n, step := range d.Trajectory {
-		action := strings.TrimSpace(string(step.Action))
+	for n, step := range steps {
+		action := strings.TrimSpace(step.text("action"))
 		if action == "" || strings.HasPrefix(action, "exit_") { // nothing was done
 			continue
 		}
 		part := c.base
 		part.ID = fmt.Sprintf("step-%d", n+1)
 		part.Tool, part.Input = command(action)
-		for i := asked; i < len(d.History); i++ {
-			h := &d.History[i]
-			if h.Role != "assistant" || h.IsDemo || strings.TrimSpace(string(h.Action)) != action {
-				continue
-			}
-			asked = i + 1
-			if len(h.ToolCalls) != 1 {
-				break
-			}
-			if name, args := h.ToolCalls[0].function(); name != "" {
-				part.Tool, part.Input = name, input(args)
-				if id := string(h.ToolCalls[0].ID); id != "" && c.seen[id] == 0 {
-					part.ID, c.seen[id] = id, 1
-				}
-			}
-			break
+		at := slices.IndexFunc(history, func(h object) bool {
+			return h.text("role") == "assistant" && !h.is("is_demo") && strings.TrimSpace(h.text("action")) == action
+		})
+		if at >= 0 {
+			c.askedIn(&part, objects(history[at].at("tool_calls")))
+			history = history[at+1:]
 		}
-		took, _ := number(step.Took)
-		part.end(result{output: contentText(step.Observation), took: seconds(took)})
+		part.end(result{output: contentText(step.at("observation")), took: step.seconds(1, "execution_time")})
 		f.add(part)
+	}
+}
+
+// askedIn takes the tool of a step from its only call of a function.
+func (c *chat) askedIn(part *Call, calls []object) {
+	if len(calls) != 1 {
+		return
+	}
+	name, args := asked(calls[0])
+	if name == "" {
+		return
+	}
+	part.Tool, part.Input = name, input(args)
+	if id := calls[0].text("id"); id != "" && c.seen[id] == 0 {
+		part.ID, c.seen[id] = id, 1
 	}
 }
 
@@ -87,17 +78,6 @@ func command(action string) (tool string, in json.RawMessage) {
 	return tool, json.RawMessage(objectOf("command", action))
 }
 
-// miniExtra is what mini-swe-agent keeps beside a message.
-type miniExtra struct {
-	Actions listOf[struct {
-		Command str `json:"command"`
-		ID      str `json:"tool_call_id"`
-	}] `json:"actions"`
-	ReturnCode jsontext.Value `json:"returncode"`
-	Output     jsontext.Value `json:"raw_output"`
-	Timestamp  jsontext.Value `json:"timestamp"`
-}
-
 // fenced finds the command of a message that has no other account of it.
 var fenced = regexp.MustCompile("(?s)```(?:mswea_bash_command|bash|sh)[ \\t]*\\n(.*?)\\n?```")
 
@@ -106,21 +86,18 @@ var fenced = regexp.MustCompile("(?s)```(?:mswea_bash_command|bash|sh)[ \\t]*\\n
 func readMini(f *file) func(doc []byte) error {
 	var m *miniRun
 	return func(doc []byte) error {
-		var d struct {
-			Messages listOf[message] `json:"messages"`
-			message
-		}
-		if err := decode(doc, &d); err != nil {
+		d, err := parse(doc)
+		if err != nil {
 			return err
 		}
 		if m == nil {
 			m = &miniRun{c: f.chat(f.base + "-" + digest(doc))}
 		}
-		if d.Role != "" {
-			m.message(&d.message)
+		if d.text("role") != "" {
+			m.message(d)
 		}
-		for i := range d.Messages {
-			m.message(&d.Messages[i])
+		for _, one := range objects(d.at("messages")) {
+			m.message(one)
 		}
 		return nil
 	}
@@ -131,109 +108,81 @@ type miniRun struct {
 	made int
 }
 
-func (m *miniRun) message(msg *message) {
-	at := when(msg.Timestamp)
-	extra := msg.Extra.is
-	if t := when(extra.Timestamp); !t.IsZero() {
-		at = t
+// message takes a message; what mini-swe-agent knows of it is in extra.
+func (m *miniRun) message(msg object) {
+	at := when(msg.at("extra.timestamp"))
+	if at.IsZero() {
+		at = when(msg.at("timestamp"))
 	}
-	if msg.Role == "assistant" {
-		m.c.open = nil
-		var commands []string
-		for _, a := range extra.Actions {
-			commands = append(commands, string(a.Command))
-		}
-		if len(commands) == 0 && len(msg.ToolCalls) == 0 {
-			if found := fenced.FindAllStringSubmatch(contentText(msg.Content), -1); len(found) == 1 { // more are a mistake that is not run
-				commands = append(commands, found[0][1])
-			}
-		}
-		for i, command := range commands {
-			m.made++
-			id := fmt.Sprintf("command-%d", m.made)
-			if i < len(msg.ToolCalls) && msg.ToolCalls[i].ID != "" {
-				id = string(msg.ToolCalls[i].ID)
-			}
-			m.c.call(id, "bash", objectOf("command", command), at)
-		}
-		if len(commands) == 0 {
-			m.c.message(msg)
-		}
+	if msg.text("role") == "assistant" {
+		m.assistant(msg, at)
 		return
 	}
-	r, ok := unwrapMini(contentText(msg.Content))
-	if n, known := number(extra.ReturnCode); known {
+	r, ok := unwrapMini(contentText(msg.at("content")))
+	if n, known := number(msg.at("extra.returncode")); known {
 		r.exited(fmt.Sprint(int(n)))
 		ok = true
 	}
 	if ok && len(m.c.open) > 0 {
-		m.c.result(string(msg.ToolCallID), "", r, at)
+		m.c.result(msg.text("tool_call_id"), "", r, at)
 	}
 }
 
-// inspectSample is a sample of a log of Inspect AI.
-type inspectSample struct {
-	ID          jsontext.Value                `json:"id"`
-	Epoch       jsontext.Value                `json:"epoch"`
-	UUID        str                           `json:"uuid"`
-	Events      listOf[inspectEvent]          `json:"events"`
-	Messages    listOf[message]               `json:"messages"`
-	Attachments map[string]jsontext.Value     `json:"attachments"`
-	Samples     listOf[object[inspectSample]] `json:"samples"`
-}
-
-type inspectEvent struct {
-	Event     str            `json:"event"`
-	ID        str            `json:"id"`
-	Function  str            `json:"function"`
-	Arguments jsontext.Value `json:"arguments"`
-	Result    jsontext.Value `json:"result"`
-	Error     object[struct {
-		Type    str `json:"type"`
-		Message str `json:"message"`
-	}] `json:"error"`
-	Failed    bool           `json:"failed"`
-	Pending   bool           `json:"pending"`
-	Timestamp jsontext.Value `json:"timestamp"`
-	Completed jsontext.Value `json:"completed"`
-	Working   jsontext.Value `json:"working_time"`
-	Agent     str            `json:"agent"`
+func (m *miniRun) assistant(msg object, at time.Time) {
+	m.c.open = nil
+	var commands []string
+	for _, a := range objects(msg.at("extra.actions")) {
+		commands = append(commands, a.text("command"))
+	}
+	calls := objects(msg.at("tool_calls"))
+	if len(commands) == 0 && len(calls) == 0 {
+		if found := fenced.FindAllStringSubmatch(contentText(msg.at("content")), -1); len(found) == 1 { // more are a mistake that is not run
+			commands = append(commands, found[0][1])
+		}
+	}
+	for i, command := range commands {
+		m.made++
+		id := fmt.Sprintf("command-%d", m.made)
+		if i < len(calls) {
+			id = cmp.Or(calls[i].text("id"), id)
+		}
+		m.c.call(id, "bash", objectOf("command", command), at)
+	}
+	if len(commands) == 0 {
+		m.c.message(msg)
+	}
 }
 
 // readInspect reads logs of Inspect AI.
 func readInspect(f *file) func(doc []byte) error {
-	read := each(func(f *file, d *inspectSample, doc []byte) {
-		f.inspect(d, doc)
-		for i := range d.Samples {
-			f.inspect(&d.Samples[i].is, doc)
-		}
-	})(f)
 	return func(doc []byte) error {
 		if !bytes.Contains(doc, []byte(`"tool`)) { // the head of a log
 			return nil
 		}
-		return read(doc)
+		d, err := parse(doc)
+		for _, sample := range append([]object{d}, objects(d.at("samples"))...) {
+			f.inspect(sample, doc)
+		}
+		return err
 	}
 }
 
-func (f *file) inspect(s *inspectSample, doc []byte) {
-	conversation := cmp.Or(string(s.UUID), strings.Trim(string(s.ID), `"`)+"-"+string(s.Epoch)+"-"+digest(doc))
-	found := false
-	for i := range s.Events {
-		e := &s.Events[i]
-		if e.Event != "tool" || e.Pending {
+func (f *file) inspect(s object, doc []byte) {
+	conversation := cmp.Or(s.text("uuid"), strings.Trim(string(s["id"]), `"`)+"-"+string(s["epoch"])+"-"+digest(doc))
+	attachments, found := objectIn(s.at("attachments")), false
+	for _, e := range objects(s.at("events")) {
+		if e.text("event") != "tool" || e.is("pending") {
 			continue
 		}
 		found = true
 		c := Call{
-			Source: f.format, Conversation: conversation, Local: true, Agent: string(e.Agent), ID: string(e.ID), Tool: string(e.Function),
-			Input: input(s.attached(e.Arguments)), Begun: when(e.Timestamp), Done: when(e.Completed),
+			Source: f.format, Conversation: conversation, Local: true, Agent: e.text("agent"), ID: e.text("id"), Tool: e.text("function"),
+			Input: input(attachments.attached(e.at("arguments"))), Begun: when(e.at("timestamp")), Done: when(e.at("completed")),
 		}
-		took, _ := number(e.Working)
-		r := result{output: contentText(s.attached(e.Result)), outcome: Succeeded, took: seconds(took)}
-		if why := e.Error.is; e.Failed || e.Error.given {
-			r.outcome, r.errorType, r.output = Failed, string(why.Type), cmp.Or(string(why.Message), r.output)
-			if why.Type == "approval" || why.Type == "cancelled" {
+		r := result{output: contentText(attachments.attached(e.at("result"))), outcome: Succeeded, took: e.seconds(1, "working_time")}
+		if why := objectIn(e.at("error")); e.is("failed") || why != nil {
+			r.outcome, r.errorType, r.output = Failed, why.text("type"), cmp.Or(why.text("message"), r.output)
+			if r.errorType == "approval" || r.errorType == "cancelled" {
 				r.outcome = Cancelled
 			}
 		}
@@ -244,29 +193,27 @@ func (f *file) inspect(s *inspectSample, doc []byte) {
 		return
 	}
 	c := f.chat(conversation)
-	for i := range s.Messages {
-		c.message(&s.Messages[i])
+	for _, m := range objects(s.at("messages")) {
+		c.message(m)
 	}
 }
 
-// attached resolves a text that stands elsewhere in the sample.
-func (s *inspectSample) attached(v jsontext.Value) jsontext.Value {
-	if hash, ok := strings.CutPrefix(text(v), "attachment://"); ok && there(s.Attachments[hash]) {
-		return s.Attachments[hash]
+// attached resolves a text that stands among the attachments of its sample.
+func (o object) attached(v jsontext.Value) jsontext.Value {
+	if hash, ok := strings.CutPrefix(text(v), "attachment://"); ok && there(o[hash]) {
+		return o[hash]
 	}
-	if v.Kind() == '{' && bytes.Contains(v, []byte("attachment://")) {
-		members := map[string]jsontext.Value{}
-		if decode(v, &members) == nil {
-			var all []any
-			for _, name := range slices.Sorted(maps.Keys(members)) {
-				m := members[name]
-				if m.Kind() == '"' {
-					m = s.attached(m)
-				}
-				all = append(all, name, m)
-			}
-			return objectOf(all...)
+	if v.Kind() != '{' || !bytes.Contains(v, []byte("attachment://")) {
+		return v
+	}
+	var all []any
+	members := objectIn(v)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		m := members[name]
+		if m.Kind() == '"' {
+			m = o.attached(m)
 		}
+		all = append(all, name, m)
 	}
-	return v
+	return objectOf(all...)
 }

@@ -127,18 +127,11 @@ func unwrapCodex(s string) (r result) {
 		}
 	}
 	if strings.HasPrefix(s, "{") {
-		var old struct {
-			Output   *string `json:"output"`
-			Metadata struct {
-				ExitCode jsontext.Value `json:"exit_code"`
-				Duration jsontext.Value `json:"duration_seconds"`
-			} `json:"metadata"`
-		}
-		if decode([]byte(s), &old) == nil && old.Output != nil && len(old.Metadata.ExitCode) > 0 {
-			r.output = *old.Output
-			r.exited(string(old.Metadata.ExitCode))
-			f, _ := number(old.Metadata.Duration)
-			r.took = seconds(f)
+		old := objectIn(jsontext.Value(s))
+		if code := old.at("metadata.exit_code"); old["output"].Kind() == '"' && there(code) {
+			r.output = text(old["output"])
+			r.exited(string(code))
+			r.took = old.seconds(1, "metadata.duration_seconds")
 		}
 		return r
 	}

@@ -17,57 +17,106 @@ var laxly = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 
 func decode(doc []byte, into any) error { return jsonv2.Unmarshal(doc, into, laxly) }
 
-// str is a text, or a number as text; anything else is "".
-type str string
+// object is a foreign JSON object, of which paths find members: names with dots, alternatives
+// with bars; * is the only member of an object, and # its name.
+type object map[string]jsontext.Value
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (s *str) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	v, err := dec.ReadValue()
-	if k := v.Kind(); err == nil && k == '0' {
-		*s = str(v)
-	} else if err == nil {
-		*s = str(text(v))
-	}
-	return err
+// parse reads a document.
+func parse(doc []byte) (o object, err error) {
+	err = decode(doc, &o)
+	return o, err
 }
 
-// listOf is an array; anything else is empty, and so is an element of another shape.
-type listOf[T any] []T
+// objectIn is an object; anything else has no members.
+func objectIn(v jsontext.Value) object {
+	if v.Kind() != '{' {
+		return nil
+	}
+	o, err := parse(v)
+	if err != nil {
+		return nil
+	}
+	return o
+}
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (l *listOf[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '[' {
-		return dec.SkipValue()
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		v, err := dec.ReadValue()
-		if err != nil {
-			return err
+// at is what a path leads to; nothing where it leads nowhere, or to null.
+func (o object) at(path string) jsontext.Value {
+	for way := range strings.SplitSeq(path, "|") {
+		name, rest, deeper := strings.Cut(way, ".")
+		v := o.member(name)
+		if deeper {
+			v = objectIn(v).at(rest)
 		}
-		var one T
-		_ = decode(v, &one) // what does not fit is left out, not the rest with it
-		*l = append(*l, one)
+		if there(v) {
+			return v
+		}
 	}
-	_, err := dec.ReadToken()
-	return err
+	return nil
 }
 
-// object is a member that holds a T; anything else leaves it empty.
-type object[T any] struct {
-	is    T
-	given bool
+func (o object) member(name string) jsontext.Value {
+	if name != "*" && name != "#" {
+		return o[name]
+	}
+	if len(o) == 1 {
+		for key, m := range o {
+			if name == "*" {
+				return m
+			}
+			return jsontext.Value(quote(key))
+		}
+	}
+	return nil
 }
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (o *object[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	v, err := dec.ReadValue()
-	if err == nil && v.Kind() == '{' {
-		o.given = decode(v, &o.is) == nil
+// text is the first text or number that is not empty.
+func (o object) text(path string) string {
+	for way := range strings.SplitSeq(path, "|") {
+		if s := textOf(o.at(way)); s != "" {
+			return s
+		}
 	}
-	return err
+	return ""
+}
+
+// is reports whether a member is true.
+func (o object) is(path string) bool {
+	yes, _ := truth(o.at(path))
+	return yes
+}
+
+// seconds is the first of some numbers of a unit that is a duration.
+func (o object) seconds(unit float64, names ...string) (d time.Duration) {
+	for _, name := range names {
+		if n, _ := number(o.at(name)); d == 0 {
+			d = seconds(n * unit)
+		}
+	}
+	return d
+}
+
+// arrayOf is the elements of an array; anything else has none.
+func arrayOf(v jsontext.Value) (elements []jsontext.Value) {
+	if v.Kind() != '[' || decode(v, &elements) != nil {
+		return nil
+	}
+	return elements
+}
+
+// objects is the elements of an array as objects.
+func objects(v jsontext.Value) (all []object) {
+	for _, e := range arrayOf(v) {
+		all = append(all, objectIn(e))
+	}
+	return all
+}
+
+// textOf is a text, or a number as one.
+func textOf(v jsontext.Value) string {
+	if v.Kind() == '0' {
+		return string(v)
+	}
+	return text(v)
 }
 
 // text is the text of a JSON string; "" of anything else.
@@ -199,8 +248,6 @@ func objectOf(pairs ...any) jsontext.Value {
 		switch v := p.(type) {
 		case string:
 			b = append(b, quote(v)...)
-		case str:
-			b = append(b, quote(string(v))...)
 		case jsontext.Value:
 			b = append(b, v...)
 		}
@@ -220,12 +267,8 @@ func contentText(v jsontext.Value) string {
 	case '"':
 		return text(v)
 	case '[':
-		var blocks listOf[jsontext.Value]
-		if decode(v, &blocks) != nil {
-			return string(v)
-		}
 		var parts []string
-		for _, b := range blocks {
+		for _, b := range arrayOf(v) {
 			if t, ok := blockText(b); ok {
 				parts = append(parts, t)
 				continue
@@ -244,18 +287,12 @@ func blockText(v jsontext.Value) (string, bool) {
 	if v.Kind() == '"' {
 		return text(v), true
 	}
-	var b struct {
-		Type str            `json:"type"`
-		Text jsontext.Value `json:"text"`
-	}
-	if v.Kind() != '{' || decode(v, &b) != nil {
-		return "", false
-	}
-	switch {
-	case b.Text.Kind() == '"':
-		return text(b.Text), true
-	case strings.Contains(string(b.Type), "image"), b.Type == "audio", b.Type == "document":
-		return "[" + string(b.Type) + "]", true
+	b := objectIn(v)
+	switch kind := b.text("type"); {
+	case b["text"].Kind() == '"':
+		return text(b["text"]), true
+	case strings.Contains(kind, "image"), kind == "audio", kind == "document":
+		return "[" + kind + "]", true
 	}
 	return "", false
 }

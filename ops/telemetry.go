@@ -6,7 +6,6 @@ import (
 
 	"memoryd"
 	"memoryd/ingest"
-	"memoryd/ingest/otlp"
 )
 
 // TelemetryRequest is an OpenTelemetry export request of spans or log records.
@@ -35,9 +34,9 @@ const telemetryBatch = 200
 // receiveTelemetry records the tool calls that an export request tells of, each
 // once, however many of its spans tell of it, and leaves all else.
 func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {
-	read := otlp.Traces
+	read := ingest.Traces
 	if r.Logs {
-		read = otlp.Logs
+		read = ingest.Logs
 	}
 	b, err := read(r.Body, r.JSON)
 	if err != nil {
@@ -50,7 +49,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 	if err := d.recordAccounts(ctx, r, d.Intake.Join(r.Workspace, b.Calls), taken); err != nil {
 		return nil, err
 	}
-	taken.Answer = otlp.Answer(r.JSON, taken.Rejected, taken.Why)
+	taken.Answer = ingest.Answer(r.JSON, taken.Rejected, taken.Why)
 	return taken, nil
 }
 

@@ -1,12 +1,10 @@
-package otlp
+package ingest
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
-
-	"memoryd/ingest"
 
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
@@ -89,7 +87,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		span span
-		want ingest.Call
+		want Call
 	}{
 		{
 			"pydantic-ai",
@@ -97,7 +95,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": "pyd_ai_1", "gen_ai.agent.name": "agent",
 				"gen_ai.tool.call.arguments": `{"city":"a"}`, "gen_ai.tool.call.result": "sunny", "gen_ai.conversation.id": "c1",
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"a"}`), Output: "sunny", ID: "pyd_ai_1", Conversation: "c1", Agent: "agent", Outcome: ingest.Claimed},
+			Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"a"}`), Output: "sunny", ID: "pyd_ai_1", Conversation: "c1", Agent: "agent", Outcome: Claimed},
 		},
 		{
 			"pydantic-ai, a retry that the model was asked for",
@@ -108,7 +106,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 					"gen_ai.tool.call.arguments": `{"city":"x"}`, "gen_ai.tool.call.result": "Unknown city, try another", "pydantic_ai.tool.retry.cause": "model_retry",
 				},
 			},
-			ingest.Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"x"}`), Output: "Unknown city, try another", ID: "pyd_ai_2", Outcome: ingest.Failed},
+			Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"x"}`), Output: "Unknown city, try another", ID: "pyd_ai_2", Outcome: Failed},
 		},
 		{
 			"openai agents through openinference",
@@ -116,7 +114,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"openinference.span.kind": "TOOL", "tool.name": "get_weather", "input.value": `{"city":"Berlin"}`, "output.value": "rain",
 				"tool.parameters": `{"type":"object","properties":{"city":{"type":"string"}}}`,
 			}},
-			ingest.Call{Source: "otlp:openinference", Tool: "get_weather", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", Outcome: ingest.Claimed},
+			Call{Source: "otlp:openinference", Tool: "get_weather", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", Outcome: Claimed},
 		},
 		{
 			"langchain through openinference: a bare argument, a message around the result",
@@ -124,7 +122,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": "Berlin",
 				"output.value": `{"type":"tool","data":{"content":"found","tool_call_id":"call_7","status":"success"}}`,
 			}},
-			ingest.Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`"Berlin"`), Output: "found", ID: "call_7", Outcome: ingest.Claimed},
+			Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`"Berlin"`), Output: "found", ID: "call_7", Outcome: Claimed},
 		},
 		{
 			"langchain says that its tool failed inside the message",
@@ -132,7 +130,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": `{"q":"x"}`,
 				"output.value": `{"type":"tool","data":{"content":"Error: no index","tool_call_id":"call_8","status":"error"}}`,
 			}},
-			ingest.Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "Error: no index", ID: "call_8", Outcome: ingest.Failed},
+			Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "Error: no index", ID: "call_8", Outcome: Failed},
 		},
 		{
 			"langchain through openllmetry",
@@ -141,14 +139,14 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"gen_ai.tool.call.arguments": `{"input_str":"{'city': 'Berlin'}","inputs":{"city":"Berlin"},"kwargs":{"tool_call_id":"call_9"},"metadata":{}}`,
 				"gen_ai.tool.call.result":    `{"output":{"kwargs":{"content":"rain","tool_call_id":"call_9"}}}`,
 			}},
-			ingest.Call{Source: "otlp:traceloop", Tool: "search", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", ID: "call_9", Outcome: ingest.Claimed},
+			Call{Source: "otlp:traceloop", Tool: "search", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", ID: "call_9", Outcome: Claimed},
 		},
 		{
 			"smolagents",
 			span{name: "SimpleTool", kind: 1, status: failed, events: exception("kaput"), attributes: map[string]any{
 				"openinference.span.kind": "TOOL", "tool.name": "divide", "input.value": `{"args":[],"kwargs":{"a":1,"b":0}}`,
 			}},
-			ingest.Call{Source: "otlp:openinference", Tool: "divide", Input: json.RawMessage(`{"a":1,"b":0}`), Output: "ValueError: kaput", Outcome: ingest.Failed},
+			Call{Source: "otlp:openinference", Tool: "divide", Input: json.RawMessage(`{"a":1,"b":0}`), Output: "ValueError: kaput", Outcome: Failed},
 		},
 		{
 			"AI SDK 7, a result that is a text as JSON",
@@ -156,7 +154,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "call_1",
 				"gen_ai.tool.call.arguments": `{"order":"A1"}`, "gen_ai.tool.call.result": `"rain in \"Oslo\""`,
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "lookup", ID: "call_1", Input: json.RawMessage(`{"order":"A1"}`), Output: `rain in "Oslo"`, Outcome: ingest.Claimed},
+			Call{Source: "otlp:genai", Tool: "lookup", ID: "call_1", Input: json.RawMessage(`{"order":"A1"}`), Output: `rain in "Oslo"`, Outcome: Claimed},
 		},
 		{
 			"AI SDK 7",
@@ -164,14 +162,14 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "call_1",
 				"gen_ai.tool.call.arguments": `{"order":"A1"}`, "gen_ai.execute_tool.duration": 1.5,
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: "no such order", ID: "call_1", Outcome: ingest.Failed},
+			Call{Source: "otlp:genai", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: "no such order", ID: "call_1", Outcome: Failed},
 		},
 		{
 			"AI SDK 5",
 			span{name: "ai.toolCall", kind: 1, attributes: map[string]any{
 				"ai.operationId": "ai.toolCall", "ai.toolCall.name": "lookup", "ai.toolCall.id": "call_2", "ai.toolCall.args": `{"order":"A1"}`, "ai.toolCall.result": `{"state":"sent"}`,
 			}},
-			ingest.Call{Source: "otlp:ai-sdk", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: `{"state":"sent"}`, ID: "call_2", Outcome: ingest.Claimed},
+			Call{Source: "otlp:ai-sdk", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: `{"state":"sent"}`, ID: "call_2", Outcome: Claimed},
 		},
 		{
 			"an MCP client",
@@ -179,21 +177,21 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "read", "error.type": "tool_error",
 				"gen_ai.tool.call.arguments": map[string]any{"path": "/x"}, "gen_ai.tool.call.result": "no such file",
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "read", Input: json.RawMessage(`{"path":"/x"}`), Output: "no such file", ErrorType: "tool_error", Outcome: ingest.Failed},
+			Call{Source: "otlp:genai", Tool: "read", Input: json.RawMessage(`{"path":"/x"}`), Output: "no such file", ErrorType: "tool_error", Outcome: Failed},
 		},
 		{
 			"gemini-cli",
 			span{name: "tool_call", kind: 1, attributes: map[string]any{
 				"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "read_file", "gen_ai.tool.call_id": "g1", "session.id": "s", "gen_ai.tool.call.arguments": `{"file_path":"a"}`,
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Input: json.RawMessage(`{"file_path":"a"}`), Truncated: true, Outcome: ingest.Claimed},
+			Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Input: json.RawMessage(`{"file_path":"a"}`), Truncated: true, Outcome: Claimed},
 		},
 		{
 			"langsmith",
 			span{name: "search", kind: 1, status: failed, attributes: map[string]any{
 				"langsmith.span.kind": "tool", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.prompt": `{"q":"x"}`,
 			}},
-			ingest.Call{Source: "otlp:langsmith", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "ValueError: kaput", Outcome: ingest.Failed},
+			Call{Source: "otlp:langsmith", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "ValueError: kaput", Outcome: Failed},
 		},
 		{
 			"langfuse",
@@ -201,21 +199,21 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"q":"x"}`, "langfuse.observation.level": "ERROR",
 				"langfuse.observation.status_message": "timed out", "session.id": "s9",
 			}},
-			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "timed out", Conversation: "s9", Outcome: ingest.Failed},
+			Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "timed out", Conversation: "s9", Outcome: Failed},
 		},
 		{
 			"langfuse, of a function that is called without names",
 			span{name: "search", kind: 1, attributes: map[string]any{
 				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"args":["Oslo"],"kwargs":{}}`, "langfuse.observation.output": "rain",
 			}},
-			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`"Oslo"`), Output: "rain", Outcome: ingest.Claimed},
+			Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`"Oslo"`), Output: "rain", Outcome: Claimed},
 		},
 		{
 			"langfuse, with some names",
 			span{name: "search", kind: 1, attributes: map[string]any{
 				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"args":["Oslo",3],"kwargs":{"unit":"C"}}`, "langfuse.observation.output": "rain",
 			}},
-			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"0":"Oslo","1":3,"unit":"C"}`), Output: "rain", Outcome: ingest.Claimed},
+			Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"0":"Oslo","1":3,"unit":"C"}`), Output: "rain", Outcome: Claimed},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -257,13 +255,13 @@ func TestSpansThatAreNoCallsAreLeft(t *testing.T) {
 		span    span
 		skipped string
 	}{
-		"a request to a model":                 {span{name: "chat gpt", attributes: map[string]any{"gen_ai.operation.name": "chat"}}, ingest.NoCall},
-		"a chain":                              {span{name: "RunnableSequence", attributes: map[string]any{"openinference.span.kind": "CHAIN"}}, ingest.NoCall},
-		"another method of MCP":                {span{name: "tools/list", attributes: map[string]any{"mcp.method.name": "tools/list"}}, ingest.NoCall},
-		"the server's side of a call":          {span{name: "tools/call read", kind: 2, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}}, ingest.ServerSide},
-		"the last word of an agent":            {span{name: "FinalAnswerTool", attributes: map[string]any{"openinference.span.kind": "TOOL", "tool.name": "final_answer"}}, ingest.NotATool},
-		"a call whose tool nobody says":        {span{name: "", attributes: map[string]any{"openinference.span.kind": "TOOL"}}, ingest.Nameless},
-		"an HTTP request, in no dialect known": {span{name: "GET /x", attributes: map[string]any{"http.request.method": "GET"}}, ingest.NoCall},
+		"a request to a model":                 {span{name: "chat gpt", attributes: map[string]any{"gen_ai.operation.name": "chat"}}, NoCall},
+		"a chain":                              {span{name: "RunnableSequence", attributes: map[string]any{"openinference.span.kind": "CHAIN"}}, NoCall},
+		"another method of MCP":                {span{name: "tools/list", attributes: map[string]any{"mcp.method.name": "tools/list"}}, NoCall},
+		"the server's side of a call":          {span{name: "tools/call read", kind: 2, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}}, ServerSide},
+		"the last word of an agent":            {span{name: "FinalAnswerTool", attributes: map[string]any{"openinference.span.kind": "TOOL", "tool.name": "final_answer"}}, NotATool},
+		"a call whose tool nobody says":        {span{name: "", attributes: map[string]any{"openinference.span.kind": "TOOL"}}, Nameless},
+		"an HTTP request, in no dialect known": {span{name: "GET /x", attributes: map[string]any{"http.request.method": "GET"}}, NoCall},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +289,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		attributes map[string]any
-		want       ingest.Call
+		want       Call
 	}{
 		{
 			"codex",
@@ -299,7 +297,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 				"event.name": "codex.tool_result", "call_id": "call_2", "tool_name": "exec_command", "arguments": `{"cmd":"ls /x"}`,
 				"output": "ls: /x: No such file", "duration_ms": "250", "success": "false", "conversation.id": "conv",
 			},
-			ingest.Call{Source: "otlp:codex", Tool: "exec_command", ID: "call_2", Conversation: "conv", Input: json.RawMessage(`{"cmd":"ls /x"}`), Output: "ls: /x: No such file", Outcome: ingest.Failed, Duration: 250 * time.Millisecond},
+			Call{Source: "otlp:codex", Tool: "exec_command", ID: "call_2", Conversation: "conv", Input: json.RawMessage(`{"cmd":"ls /x"}`), Output: "ls: /x: No such file", Outcome: Failed, Duration: 250 * time.Millisecond},
 		},
 		{
 			"codex with a tool of MCP",
@@ -307,7 +305,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 				"event.name": "codex.tool_result", "call_id": "call_3", "tool_name": "echo", "tool_namespace": "mcp__ev", "arguments": `{}`, "output": "x",
 				"duration_ms": "250", "success": "true", "conversation.id": "conv", "output_truncated": "true",
 			},
-			ingest.Call{Source: "otlp:codex", Tool: "mcp__ev__echo", ID: "call_3", Conversation: "conv", Input: json.RawMessage(`{}`), Output: "x", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:codex", Tool: "mcp__ev__echo", ID: "call_3", Conversation: "conv", Input: json.RawMessage(`{}`), Output: "x", Outcome: Claimed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 		{
 			"gemini",
@@ -315,19 +313,19 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 				"event.name": "gemini_cli.tool_call", "function_name": "read_file", "function_args": `{"path":"/x"}`, "duration_ms": 250.0,
 				"success": false, "error": "file not found", "error_type": "file_not_found", "session.id": "s",
 			},
-			ingest.Call{Source: "otlp:gemini", Tool: "read_file", Conversation: "s", Input: json.RawMessage(`{"path":"/x"}`), Output: "file not found", ErrorType: "file_not_found", Outcome: ingest.Failed, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:gemini", Tool: "read_file", Conversation: "s", Input: json.RawMessage(`{"path":"/x"}`), Output: "file not found", ErrorType: "file_not_found", Outcome: Failed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 		{
 			"gemini, refused by a person",
 			map[string]any{
 				"event.name": "gemini_cli.tool_call", "function_name": "rm", "decision": "reject", "success": false, "duration_ms": 250.0, "session.id": "s",
 			},
-			ingest.Call{Source: "otlp:gemini", Tool: "rm", Conversation: "s", Outcome: ingest.Cancelled, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:gemini", Tool: "rm", Conversation: "s", Outcome: Cancelled, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 		{
 			"claude code",
 			map[string]any{"event.name": "tool_result", "tool_name": "Bash", "success": "true", "duration_ms": "250", "session.id": "s"},
-			ingest.Call{Source: "otlp:claude-code", Tool: "Bash", Conversation: "s", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:claude-code", Tool: "Bash", Conversation: "s", Outcome: Claimed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 		{
 			"claude code names a tool of MCP beside the arguments",
@@ -335,7 +333,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 				"event.name": "tool_result", "tool_name": "mcp_tool", "tool_use_id": "toolu_01AbCdEfGh23456789", "success": "true", "duration_ms": "250", "session.id": "s",
 				"tool_parameters": `{"mcp_server_name":"time","mcp_tool_name":"now"}`,
 			},
-			ingest.Call{Source: "otlp:claude-code", Tool: "mcp__time__now", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:claude-code", Tool: "mcp__time__now", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Outcome: Claimed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 		{
 			"claude code names a command in its own way",
@@ -343,7 +341,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 				"event.name": "tool_result", "tool_name": "Bash", "tool_use_id": "toolu_01AbCdEfGh23456789", "success": "true", "duration_ms": "250", "session.id": "s",
 				"tool_parameters": `{"bash_command":"ls","full_command":"ls /x"}`,
 			},
-			ingest.Call{Source: "otlp:claude-code", Tool: "Bash", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Input: json.RawMessage(`{"command":"ls /x"}`), Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+			Call{Source: "otlp:claude-code", Tool: "Bash", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Input: json.RawMessage(`{"command":"ls /x"}`), Outcome: Claimed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -411,7 +409,7 @@ func TestABareArgumentIsCompletedByWhatTheModelAskedFor(t *testing.T) {
 		"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": "Oslo",
 		"output.value": `{"type":"tool","data":{"content":"rain","tool_call_id":"c1","status":"success"}}`,
 	}}.body(t))
-	in := ingest.NewIntake(time.Now)
+	in := NewIntake(time.Now)
 	if got := in.Join("w", tool.Calls); string(got[0].Input) != `"Oslo"` {
 		t.Errorf("before the model's span: %s", got[0].Input)
 	}
@@ -437,13 +435,13 @@ func TestASpanAroundThatOfAnMCPClientKeepsItsIDAndConversation(t *testing.T) {
 		framework := both(t, span{name: "execute_tool search", kind: 1, attributes: outer}.body(t)).Calls[0]
 		client := both(t, span{name: "tools/call search", kind: 3, parent: framework.Span, attributes: inner}.body(t)).Calls[0]
 		client.Span, client.ID = "aaaaaaaaaaaaaaaa", "span-aaaaaaaaaaaaaaaa"
-		for _, order := range [][]ingest.Call{{framework, client}, {client, framework}} {
-			got := ingest.NewIntake(time.Now).Join("w", order)
+		for _, order := range [][]Call{{framework, client}, {client, framework}} {
+			got := NewIntake(time.Now).Join("w", order)
 			if len(got) != 1 || got[0].ID != "call_7" || got[0].Conversation != "talk" {
 				t.Errorf("%v: %+v", arguments, got)
 			}
 			kept, next := order[0].Record(), order[1].Record()
-			kept, _ = ingest.Amended(&kept, &next)
+			kept, _ = Amended(&kept, &next)
 			if !bytes.Contains(kept.Metadata, []byte(`"tool_call_id":"call_7"`)) {
 				t.Errorf("%v, recorded one after the other: %s", arguments, kept.Metadata)
 			}
