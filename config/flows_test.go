@@ -101,12 +101,12 @@ flow:
 }
 
 func TestWhatAPartCannotWorkWithIsNamedWithItsLine(t *testing.T) {
-	c, err := config.Parse([]byte("log: {level: info}\nguidelines:\n  prompt_file: nowhere\n"), "f.yaml", nil)
+	c, err := config.Parse([]byte("log: {level: info}\nevaluate:\n  prompt_file: nowhere\n"), "f.yaml", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Fault("guidelines", errors.New("prompt_file: no such file"))
-	if want := "f.yaml: line 3: guidelines.prompt_file: no such file"; err.Error() != want {
+	err = c.Fault("evaluate", errors.New("prompt_file: no such file"))
+	if want := "f.yaml: line 3: evaluate.prompt_file: no such file"; err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

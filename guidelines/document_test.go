@@ -79,10 +79,7 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 		asked++
 		return memoryd.Completion{Text: said}, nil
 	})
-	model, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
 	for name, c := range map[string]composer{"rules": rulesWriter(), "model": model} {
 		first := compose(t, c, calls, nil)
 		d := first
@@ -105,12 +102,9 @@ func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
 	said := items(t, item("", when("limit", "above", 100), limit))
 	reworded := items(t, item("", nil, limit))
 	next := said
-	model, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
+	model := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{Text: next}, nil
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	first := compose(t, model, calls, nil)
 	next = reworded
 	for i := range 3 { // the same parameters, another outcome

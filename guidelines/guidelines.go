@@ -16,9 +16,6 @@ import (
 type Config struct {
 	// MaxWords limits the four sections, without the statistics.
 	MaxWords int `yaml:"max_words"`
-	// PromptFile replaces the built-in instructions to the model. It is a text/template with
-	// the field .MaxWords; "" uses the built-in ones.
-	PromptFile string `yaml:"prompt_file"`
 	// MineCalls is the number of a tool's newest calls that are mined, as compact
 	// observations beside the history.
 	MineCalls int `yaml:"-"`

@@ -1,14 +1,11 @@
 package guidelines
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"text/template"
 
 	"memoryd"
 	"memoryd/llm/summarize"
@@ -17,7 +14,7 @@ import (
 )
 
 //go:embed prompt.txt
-var builtInPrompt string
+var instructions string
 
 // Model lets a model choose which recommendations come first, and propose conditions under
 // which calls fail. These are tested on the calls, and kept if the calls support them. The
@@ -27,33 +24,17 @@ type Model struct {
 	// Observe, if set, is called after each answer with the number of kept statements and the
 	// reasons why the others were dropped. Set it before the first Write.
 	Observe func(ctx context.Context, tool memoryd.ToolRef, r Review)
+	// Barred, if set, names the workspaces of which no model is shown anything.
+	Barred func(workspace string) bool
 
 	cfg        Config
 	summarizer summarize.Summarizer
-	prompt     *template.Template
 	rules      *Rules
 }
 
-// NewModel returns a Model that uses m. It fails if the prompt file cannot be read or is not
-// a template.
-func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
-	text := builtInPrompt
-	if cfg.PromptFile != "" {
-		b, err := os.ReadFile(cfg.PromptFile)
-		if err != nil {
-			return nil, fmt.Errorf("prompt_file: %w", err)
-		}
-		text = string(b)
-	}
-	t, err := template.New("prompt").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("prompt_file: %w", err)
-	}
-	x := &Model{cfg: cfg, summarizer: summarize.Summarizer{Model: m}, prompt: t, rules: NewRules(cfg)}
-	if _, err := x.instructions(); err != nil {
-		return nil, fmt.Errorf("prompt_file: %w", err)
-	}
-	return x, nil
+// NewModel returns a Model that uses m.
+func NewModel(cfg Config, m memoryd.Model) *Model {
+	return &Model{cfg: cfg, summarizer: summarize.Summarizer{Model: m}, rules: NewRules(cfg)}
 }
 
 // Use sets the window, as Rules.Window does. Call it before the first Write.
@@ -73,9 +54,8 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		return nil, err
 	}
 	draft := f.draft()
-	instructions, err := x.instructions()
-	if err != nil {
-		return nil, err
+	if x.Barred != nil && x.Barred(tool.Workspace) {
+		return x.rules.document(f, draft), nil
 	}
 	mark := fingerprint(draft.fingerprint(x.cfg.MaxWords), instructions, x.summarizer.Model.Name())
 	if prev != nil && prev.Fingerprint == mark && prev.Tool == tool.Tool {
@@ -128,14 +108,6 @@ func failure(ctx context.Context, err error) error {
 		return memoryd.Wrap(memoryd.Unavailable, err, "the model failed ("+m.Reason+")")
 	}
 	return err
-}
-
-func (x *Model) instructions() (string, error) {
-	var b bytes.Buffer
-	err := x.prompt.Execute(&b, struct {
-		MaxWords int
-	}{x.cfg.MaxWords})
-	return b.String(), err
 }
 
 // What of a message a model is shown, in characters, and how many messages and failed

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,10 +33,7 @@ func says(text string) modelFunc {
 // ask writes the guideline of calls with a model and tells what was dropped.
 func ask(t *testing.T, m modelFunc, calls []memoryd.Call) (string, guidelines.Review, error) {
 	t.Helper()
-	x, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
 	var seen guidelines.Review
 	x.Observe = func(_ context.Context, _ memoryd.ToolRef, r guidelines.Review) { seen = r }
 	content, author, err := written(t, x, toolOf(calls), calls, 20)
@@ -210,7 +205,7 @@ func TestTheRulesWriteWhatAModelsAnswerCannot(t *testing.T) {
 	for name, text := range map[string]string{
 		"garbage": "\x00\xff lorem ipsum", "prose": "I am sorry, I cannot do that.", "all false": `{"items":[{"evidence":["x"]}]}`, "blank": "  \n", "json": `{"score": 1}`,
 	} {
-		x, err := guidelines.NewModel(cfg, says(text))
+		x := guidelines.NewModel(cfg, says(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,17 +223,14 @@ func TestAModelThatCannotBeReachedLeavesTheGuidelineThatIsThere(t *testing.T) {
 	down := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{}, &memoryd.ModelError{Reason: "rate_limited", Temporary: true}
 	})
-	x, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), down)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), down)
 	calls := webSearch(t, 15)
 	tool := toolOf(calls)
 	if _, author, err := written(t, x, tool, calls, 20); err != nil || author != guidelines.AuthorRules {
 		t.Errorf("a first guideline: author %q, error %v", author, err)
 	}
 	tool.Guideline.Revision = 1
-	_, _, err = written(t, x, tool, calls, 20)
+	_, _, err := written(t, x, tool, calls, 20)
 	var m *memoryd.ModelError
 	if !errors.As(err, &m) || !memoryd.IsKind(err, memoryd.Unavailable) {
 		t.Errorf("got %v", err)
@@ -271,22 +263,5 @@ func TestThePromptStaysWithinItsBudgetAndHoldsNoSecret(t *testing.T) {
 	}
 	if seen.Workspace != "w" {
 		t.Error("the workspace is missing")
-	}
-}
-
-func TestThePromptFileReplacesTheInstructions(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "prompt.txt")
-	cfg := configtest.Section[guidelines.Config]("guidelines")
-	cfg.PromptFile = file
-	if _, err := guidelines.NewModel(cfg, says("")); err == nil || !strings.Contains(err.Error(), "prompt_file") {
-		t.Errorf("a missing file: %v", err)
-	}
-	for text, ok := range map[string]bool{"Write {{.MaxWords}} words.": true, "{{.Nothing}}": false, "{{": false} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := guidelines.NewModel(cfg, says("")); (err == nil) != ok {
-			t.Errorf("%q: %v", text, err)
-		}
 	}
 }

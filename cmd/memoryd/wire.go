@@ -76,10 +76,7 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 		return nil, err
 	}
 	a.runs(a.judge)
-	deps, err := a.deps()
-	if err != nil {
-		return nil, err
-	}
+	deps := a.deps()
 	a.runs(sweeper)
 	a.refresher = revisions.NewRefresher(a.revisions, a.log)
 	a.runs(a.refresher)
@@ -99,14 +96,10 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 }
 
 // deps are what the ops are made from.
-func (a *app) deps() (ops.Deps, error) {
+func (a *app) deps() ops.Deps {
 	llmName, summary := ops.Settings[ops.SummaryParams](a.cfg.Plan)
-	composer, err := a.composer(llmName, summary)
-	if err != nil {
-		return ops.Deps{}, err
-	}
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Sourced: a.window.Sourced,
+		Store: a.store, Composer: a.composer(llmName, summary), Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Sourced: a.window.Sourced,
 	}
 	a.intake = ingest.NewIntake(time.Now)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
@@ -131,7 +124,7 @@ func (a *app) deps() (ops.Deps, error) {
 		Keyed:  func() bool { return a.keys.Any() },
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
-	}, nil
+	}
 }
 
 // newCompactor makes the compactor, with the model of its op if there is one.
@@ -207,35 +200,17 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 }
 
 // composer writes guidelines with the op's model, where there is one.
-func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Composer, error) {
-	writer := guidelines.NewRules(a.cfg.Guidelines)
-	writer.Window = a.window
+func (a *app) composer(llmName string, params ops.SummaryParams) revisions.Composer {
 	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
 	if m == nil {
-		return writer, nil
+		writer := guidelines.NewRules(a.cfg.Guidelines)
+		writer.Window = a.window
+		return writer
 	}
-	author, err := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
-	if err != nil {
-		return nil, a.cfg.Fault("guidelines", err)
-	}
-	author.Observe = a.noteReview
+	author := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
+	author.Observe, author.Barred = a.noteReview, a.cfg.Privacy.Barred
 	author.Use(a.window)
-	return composers{author, writer, a.cfg.Privacy.Barred}, nil
-}
-
-// composers are the one that asks a model, and the one for workspaces of which no
-// model is shown anything.
-type composers struct {
-	author, writer revisions.Composer
-	barred         func(workspace string) bool
-}
-
-// Compose implements revisions.Composer.
-func (c composers) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error) {
-	if c.barred(tool.Workspace) {
-		return c.writer.Compose(ctx, tool, calls, recent, prev)
-	}
-	return c.author.Compose(ctx, tool, calls, recent, prev)
+	return author
 }
 
 // noteReview says what was kept of a model's guideline, and why the rest was

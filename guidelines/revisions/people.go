@@ -194,11 +194,7 @@ func (m *Manager) undo(ctx context.Context, tool memoryd.Tool, d Decision) (e Re
 // writes in between is waited for: what people decided is in whatever stands in the end.
 func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string) (Revision, error) {
 	for {
-		tool, err := m.Store.Tool(ctx, ref)
-		if err != nil {
-			return Revision{}, err
-		}
-		cur, err := m.current(ctx, tool)
+		tool, cur, err := m.read(ctx, ref)
 		if err != nil || cur.Document == nil {
 			return cur, err
 		}
@@ -243,11 +239,7 @@ func pendingID(id, text string) string {
 
 // Pending lists what waits for a person in a tool's guideline.
 func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, error) {
-	tool, err := m.Store.Tool(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	cur, err := m.current(ctx, tool)
+	_, cur, err := m.read(ctx, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -37,12 +37,8 @@ func Outcomes(calls []memoryd.Call) map[int64]Counts {
 // saw either, and rolls it back if it made things worse. It returns what it did; "" means
 // nothing.
 func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, error) {
-	tool, err := m.Store.Tool(ctx, ref)
-	if err != nil || tool.Guideline.Revision < 2 {
-		return "", err
-	}
-	cur, err := m.current(ctx, tool)
-	if err != nil || cur.RolledBackTo > 0 || cur.ByPerson {
+	tool, cur, err := m.read(ctx, ref)
+	if err != nil || cur.Number < 2 || cur.RolledBackTo > 0 || cur.ByPerson {
 		return "", err
 	}
 	prev, err := m.Revision(ctx, ref, cur.Number-1)

@@ -100,6 +100,14 @@ func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, err
 	return e, err
 }
 
+// read returns a tool and its present version.
+func (m *Manager) read(ctx context.Context, ref memoryd.ToolRef) (tool memoryd.Tool, e Revision, err error) {
+	if tool, err = m.Store.Tool(ctx, ref); err == nil {
+		e, err = m.current(ctx, tool)
+	}
+	return tool, e, err
+}
+
 // Revision returns one version, or NotFound.
 func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (e Revision, err error) {
 	written, err := store.ReadJSON(ctx, m.Store, revisionKey(ref, revision), &e)
@@ -111,7 +119,7 @@ func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision in
 
 // List returns the stored versions of a tool, newest first.
 func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error) {
-	tool, err := m.Store.Tool(ctx, ref)
+	tool, cur, err := m.read(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +136,7 @@ func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, er
 	}
 	slices.Reverse(all)
 	if g := tool.Guideline; g.Revision > 0 && (len(all) == 0 || all[0].Number < g.Revision) {
-		e, err := m.current(ctx, tool)
-		if err != nil {
-			return nil, err
-		}
-		all = append([]Revision{e}, all...)
+		all = append([]Revision{cur}, all...)
 	}
 	return all, nil
 }

@@ -119,15 +119,8 @@ func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string,
 
 // Stale returns why the tool's guideline is stale; an empty result means that it is not.
 func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, error) {
-	tool, err := m.Store.Tool(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision {
-		return nil, nil
-	}
-	prev, err := m.current(ctx, tool)
-	if err != nil {
+	tool, prev, err := m.read(ctx, ref)
+	if g := tool.Guideline; err != nil || g.Revision > 0 && g.BasedOn == tool.Revision {
 		return nil, err
 	}
 	calls, err := m.Store.History(ctx, ref, 0)
