@@ -94,7 +94,7 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		return len(list), err
 	}
 	var added []evidence.Observation
-	if n := len(pieces); n > 0 && pieces[n-1].ID != w.full[ref] { // all before the last one are full
+	if n := len(pieces); n > 0 { // all before the last one are full
 		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
 			added, pieces = last, pieces[:n-1]
 		}
@@ -120,7 +120,6 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		if _, err := w.store.PutRecord(ctx, store.Record{RecordKey: key(ref, id), Revision: store.AnyRevision, Data: data}); err != nil {
 			return len(list), err
 		}
-		w.noteFull(ref, id, len(part) == pieceCalls)
 	}
 	for _, piece := range slices.Backward(pieces) {
 		if calls >= w.calls || size > maxToolBytes {
@@ -132,18 +131,6 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		calls, size = calls+pieceCalls, size+len(piece.Data)
 	}
 	return len(list), nil
-}
-
-// noteFull remembers the last piece of a tool if it is full: it need not be read to
-// be added to.
-func (w *Window) noteFull(ref memoryd.ToolRef, id string, full bool) {
-	delete(w.full, ref)
-	if len(w.full) >= maxFull {
-		clear(w.full)
-	}
-	if full {
-		w.full[ref] = id
-	}
 }
 
 // pieces reads the records of a tool, each of which holds observations in order.

@@ -33,7 +33,6 @@ const (
 	maxToolBytes = 2 << 20  // of a tool's records
 	foldEvery    = 2 * time.Second
 	foldAge      = 30 * time.Second      // after which few observations are written too
-	maxFull      = 4096                  // tools whose last record is known to be full
 	readAtOnce   = 64                    // calls between two rests
 	rest         = 10 * time.Millisecond // some four times as long as reading so many takes
 	bytesOfACall = 512                   // what a waiting call takes beside its bodies
@@ -64,8 +63,7 @@ type Window struct {
 	who       map[string]*sources // by workspace
 	unwritten bool                // one of them is
 
-	writing sync.Mutex                 // held while records are written
-	full    map[memoryd.ToolRef]string // the last record of tools where that is full
+	writing sync.Mutex // held while records are written
 	decoded *decodedPieces
 }
 
@@ -81,7 +79,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
 		late: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
-		full: map[memoryd.ToolRef]string{}, decoded: newDecodedPieces(maxDecoded),
+		decoded: newDecodedPieces(maxDecoded),
 	}
 }
 
