@@ -80,7 +80,6 @@ func (d *Evaluator) askTogether(ctx context.Context, jobs []*job, examples []exa
 			d.counters.repaired(used)
 		}
 	}
-	d.batching.note(len(jobs), len(answers), d.now())
 	all := make([]outcome, 0, len(jobs))
 	for i, j := range jobs {
 		if v, ok := answers[ids[i]]; ok && !leaks(v, briefs[i].text(), foreignTo(i, briefs, examples)) {

@@ -143,24 +143,3 @@ func TestABatchFailsTogetherWhenTheEndpointFails(t *testing.T) {
 		d.Stop()
 	})
 }
-
-func TestBatchesPauseForAModelThatCannotKeepThemApart(t *testing.T) {
-	var b batching
-	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	for range batchMisses {
-		if b.size(4, now) != 4 {
-			t.Error("paused too early")
-		}
-		b.note(4, 1, now)
-	}
-	if b.size(4, now) != 1 || b.size(4, now.Add(batchPause)) != 4 {
-		t.Error("no pause, or one without end")
-	}
-	b.note(4, 0, now)
-	b.note(4, 4, now)
-	b.note(4, 0, now)
-	b.note(4, 0, now)
-	if b.size(4, now.Add(batchPause)) != 4 {
-		t.Error("misses that are not in a row count")
-	}
-}

@@ -35,7 +35,6 @@ type Evaluator struct {
 	counters *counters
 	costs    *costs
 	observer func(Event)
-	batching batching
 	health   health
 
 	worker *lifecycle.Worker

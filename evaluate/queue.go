@@ -259,7 +259,7 @@ type outcome struct {
 // work judges jobs until the queue is closed.
 func (d *Evaluator) work(ctx context.Context) {
 	for {
-		jobs := d.queue.next(d.batching.size(d.cfg.BatchSize, d.now()))
+		jobs := d.queue.next(d.cfg.BatchSize)
 		if jobs == nil {
 			return
 		}
@@ -334,40 +334,4 @@ func (d *Evaluator) examples(ctx context.Context, ref memoryd.ToolRef) (list []e
 		_ = d.profiles.with(ctx, ref, func(p *profile) { list = p.examples(d.cfg.EarlierVerdicts) })
 	}
 	return list
-}
-
-// batching says how many calls may share a request. A model that cannot keep
-// several calls apart costs more with batches than without, so after three such
-// answers in a row each call is asked alone for a while.
-type batching struct {
-	mu     sync.Mutex
-	misses int
-	until  time.Time
-}
-
-const (
-	batchMisses = 3
-	batchPause  = 10 * time.Minute
-)
-
-func (b *batching) size(most int, now time.Time) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if now.Before(b.until) {
-		return 1
-	}
-	return most
-}
-
-// note takes in how many of a batch's calls got an evaluation.
-func (b *batching) note(asked, answered int, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if 2*answered >= asked {
-		b.misses = 0
-		return
-	}
-	if b.misses++; b.misses >= batchMisses {
-		b.misses, b.until = 0, now.Add(batchPause)
-	}
 }

@@ -232,7 +232,7 @@ func (f *file) settle() error {
 		shapes = append(shapes, shapeOf(w.doc))
 	}
 	for _, format := range f.formats {
-		if slices.ContainsFunc(shapes, format.is) {
+		if slices.ContainsFunc(shapes, func(s *shape) bool { return s.shows(format.signs) }) {
 			f.format = format.Name
 			if f.detected != nil {
 				f.detected()

@@ -74,18 +74,9 @@ type Health struct {
 
 // Stats are the counters of a client.
 type Stats struct {
-	// Requests counts HTTP requests; Retries counts those that repeat an earlier one after a
-	// failure, a refusal or a change of form.
-	Requests int64
-	Retries  int64
-	// Outcomes counts finished requests by Attempt.Outcome.
-	Outcomes map[string]int64
-	// PromptTokens and CompletionTokens are the server's counts.
-	PromptTokens     int64
-	CompletionTokens int64
-	// Waits counts the requests that had to wait; Waited is their total waiting time.
-	Waits  int64
-	Waited time.Duration
+	// Retries counts the requests that repeat an earlier one after a failure, a refusal or a
+	// change of form.
+	Retries int64
 	// Queued and InFlight are current values. Concurrency is the current limit of requests in
 	// flight to the first model.
 	Queued      int

@@ -145,9 +145,6 @@ func TestParametersAreLearntFromRejections(t *testing.T) {
 	if n := s.Counts().Requests; n != 5 {
 		t.Errorf("%d requests for three prompts, want two more", n)
 	}
-	if st := c.Stats(); st.Outcomes["adapted"] != 2 || st.Outcomes["ok"] != 3 {
-		t.Errorf("outcomes %v", st.Outcomes)
-	}
 }
 
 func TestACutAnswerIsAskedForOnceWithALargerCap(t *testing.T) {
@@ -182,10 +179,6 @@ func TestTheObserverHearsOfEachAttempt(t *testing.T) {
 	if len(heard) != 2 || heard[0].Outcome != "bad_reply" || heard[1].Outcome != "ok" ||
 		heard[1].Op != "judge" || heard[1].Model != "gpt-4o-mini" || heard[1].Usage.CompletionTokens == 0 {
 		t.Errorf("heard %+v", heard)
-	}
-	st := c.Stats()
-	if st.PromptTokens == 0 || st.CompletionTokens != int64(heard[1].Usage.CompletionTokens) {
-		t.Errorf("stats %+v", st)
 	}
 }
 

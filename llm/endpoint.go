@@ -2,7 +2,6 @@ package llm
 
 import (
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -151,9 +150,6 @@ func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage, h ht
 	defer l.mu.Unlock()
 	now := time.Now()
 	e := t.endpoint
-	l.stats.Outcomes[f.outcome()]++
-	l.stats.PromptTokens += int64(usage.PromptTokens)
-	l.stats.CompletionTokens += int64(usage.CompletionTokens)
 	switch {
 	case usage.PromptTokens > 0:
 		e.settle(now, t, j.queue.estimate.learn(j.bytes, t.tokens, usage))
@@ -242,31 +238,10 @@ func (l *limiter) withdraw() bool {
 	return l.budget.withdraw(time.Now())
 }
 
-// count notes the start of a request.
-func (l *limiter) count(t *permit) {
-	l.stats.Requests++
-	if t.retried {
-		l.stats.Retries++
-	}
-	if t.waited > 0 {
-		l.stats.Waits++
-		l.stats.Waited += t.waited
-	}
-}
-
-// uncount takes back the count of a permit that was not used.
-func (l *limiter) uncount(t *permit) {
-	l.stats.Requests--
-	if t.retried {
-		l.stats.Retries--
-	}
-}
-
 func (l *limiter) snapshot() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stats
-	s.Outcomes = maps.Clone(s.Outcomes)
 	s.Queued, s.InFlight, s.Concurrency = l.queued, l.inFlight(), l.endpoints[0].window.limit
 	return s
 }

@@ -33,7 +33,7 @@ type limiter struct {
 
 func newLimiter(cfg Config, log *slog.Logger) *limiter {
 	now := time.Now()
-	l := &limiter{cfg: cfg, log: log, budget: budget{balance: budgetStart}, stats: Stats{Outcomes: map[string]int64{}}}
+	l := &limiter{cfg: cfg, log: log, budget: budget{balance: budgetStart}}
 	for _, model := range append([]string{cfg.ModelName}, cfg.FallbackModels...) {
 		l.endpoints = append(l.endpoints, newEndpoint(cfg, model, now))
 	}
@@ -122,7 +122,9 @@ func (l *limiter) leave(j *job) {
 	}
 	if got := <-j.granted; got.permit != nil {
 		got.permit.endpoint.inFlight--
-		l.uncount(got.permit)
+		if got.permit.retried {
+			l.stats.Retries--
+		}
 		l.dispatch()
 	}
 }
@@ -192,7 +194,9 @@ func (l *limiter) start(j *job, e *endpoint, tokens float64, now time.Time) {
 	j.queue.start(now)
 	t := e.start(now, tokens)
 	t.waited, t.retried = now.Sub(j.since), j.tried
-	l.count(t)
+	if t.retried {
+		l.stats.Retries++
+	}
 	if !j.tried {
 		l.budget.deposit()
 	}

@@ -60,7 +60,6 @@ type app struct {
 	agreement *evaluate.Agreement
 	intake    *ingest.Intake
 	tracer    *trace.Tracer // nil: tracing is off
-	pprof     *pprofServer  // nil: off
 	keys      *access.Keys
 	audit     *access.Audit
 	face      api.Deps // what the HTTP face works with
@@ -71,10 +70,10 @@ type app struct {
 	conns     *connections
 	cert      *certificate // nil: HTTP
 
-	healthAddr net.Addr // nil: none
-	newKey     string   // the admin's key that this start made; "" is none
-	panics     lifecycle.PanicCounter
-	failed     <-chan error // why the server does not serve any more
+	pprofAddr net.Addr // nil: none
+	newKey    string   // the admin's key that this start made; "" is none
+	panics    lifecycle.PanicCounter
+	failed    <-chan error // why the server does not serve any more
 
 	parts   []part
 	stopped sync.Once
@@ -151,14 +150,10 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	if err = a.firstKey(ctx); err != nil {
 		return err
 	}
-	if a.pprof, err = openPprof(ctx, a.cfg.HTTP.PprofListen, a.log); err != nil {
-		return fmt.Errorf("http.pprof_listen: %w", err)
+	if a.pprofAddr, err = a.beside(ctx, "http.pprof_listen", a.cfg.HTTP.PprofListen, pprofHandler()); err != nil {
+		return err
 	}
-	a.own(func(context.Context) { a.pprof.start() }, func(context.Context) error {
-		a.pprof.stop()
-		return nil
-	})
-	if err = a.listenForHealth(ctx); err != nil {
+	if _, err = a.beside(ctx, "http.health_listen", a.cfg.HTTP.HealthListen, api.NewHealth(a.cfg.HTTP, a.face)); err != nil {
 		return err
 	}
 	if err = a.listen(ctx, handler); err == nil {
@@ -242,22 +237,22 @@ func (a *app) newServer(handler http.Handler) *http.Server {
 	}
 }
 
-// listenForHealth opens the address of probes and metrics, if they have their own.
-func (a *app) listenForHealth(ctx context.Context) error {
-	if a.cfg.HTTP.HealthListen == "" {
-		return nil
+// beside serves something on an address of its own, if a setting names one.
+func (a *app) beside(ctx context.Context, setting, address string, handler http.Handler) (net.Addr, error) {
+	if address == "" {
+		return nil, nil //nolint:nilnil // it is off
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.HealthListen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("http.health_listen: %w", err)
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
-	a.healthAddr = listener.Addr()
-	server := a.newServer(api.NewHealth(a.cfg.HTTP, a.face))
+	server := a.newServer(handler)
 	none := make(chan error)
 	close(none)
 	var served <-chan error = none
 	a.own(func(ctx context.Context) {
-		served = lifecycle.Go(ctx, a.log, "health", func() error { return server.Serve(listener) })
+		a.log.InfoContext(ctx, "an address of its own is served", "setting", setting, "address", listener.Addr().String())
+		served = lifecycle.Go(ctx, a.log, setting, func() error { return server.Serve(listener) })
 	}, func(ctx context.Context) error {
 		_ = server.Close()
 		_ = listener.Close() // it is the server's only once started
@@ -267,7 +262,7 @@ func (a *app) listenForHealth(ctx context.Context) error {
 		}
 		return nil
 	})
-	return nil
+	return listener.Addr(), nil
 }
 
 // How long a server that ends goes on while requests come, and after which silence none do.

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -181,23 +180,8 @@ func (c *connections) handler(next http.Handler) http.Handler {
 	})
 }
 
-// pprofServer shows where time and memory go, on an address of its own.
-type pprofServer struct {
-	listener net.Listener
-	server   *http.Server
-	log      *slog.Logger
-	ended    <-chan error // when it is not served any more
-}
-
-// openPprof opens the listener; nil when address is "".
-func openPprof(ctx context.Context, address string, log *slog.Logger) (*pprofServer, error) {
-	if address == "" {
-		return nil, nil //nolint:nilnil // a nil server is pprof turned off
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
+// pprofHandler shows where time and memory go.
+func pprofHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -205,10 +189,7 @@ func openPprof(ctx context.Context, address string, log *slog.Logger) (*pprofSer
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return &pprofServer{listener: listener, log: log, server: &http.Server{
-		Handler: askedByAddress(mux), ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}, nil
+	return askedByAddress(mux)
 }
 
 // askedByAddress refuses requests for any host name but localhost: by a name of
@@ -225,30 +206,4 @@ func askedByAddress(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (p *pprofServer) start() {
-	if p == nil {
-		return
-	}
-	p.log.Info("pprof is served", "address", p.listener.Addr().String())
-	p.ended = lifecycle.Go(context.Background(), p.log, "pprof", func() error {
-		err := p.server.Serve(p.listener)
-		if !errors.Is(err, http.ErrServerClosed) {
-			p.log.Error("pprof stopped", "err", err)
-		}
-		return err
-	})
-}
-
-// stop cuts off profiles under way and waits for the listener's end.
-func (p *pprofServer) stop() {
-	if p == nil {
-		return
-	}
-	_ = p.server.Close()
-	_ = p.listener.Close() // it is the server's only once started
-	if p.ended != nil {
-		<-p.ended
-	}
 }

@@ -17,7 +17,7 @@ import (
 // profiled asks the pprof server of a.
 func profiled(t *testing.T, a *app, host, path string) (int, []byte) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+a.pprof.listener.Addr().String()+path, nil)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+a.pprofAddr.String()+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func profiled(t *testing.T, a *app, host, path string) (int, []byte) {
 func TestPprofIsServedOnAnAddressOfItsOwn(t *testing.T) {
 	a := configuredApp(t, "", "MEMORYD_HTTP_PPROF_LISTEN=127.0.0.1:0")
 	a.Start(t.Context())
-	address := a.pprof.listener.Addr().String()
+	address := a.pprofAddr.String()
 	if code, body := profiled(t, a, "", "/debug/pprof/goroutine?debug=1"); code != 200 || !bytes.Contains(body, []byte("memoryd/cmd/memoryd")) {
 		t.Errorf("goroutines: %d, %d bytes", code, len(body))
 	}
@@ -69,7 +69,7 @@ func TestPprofIsServedOnAnAddressOfItsOwn(t *testing.T) {
 
 func TestPprofIsOffByDefaultAndRefusesThePublic(t *testing.T) {
 	a := configuredApp(t, "")
-	if a.pprof != nil {
+	if a.pprofAddr != nil {
 		t.Error("pprof is on")
 	}
 	if err := a.Stop(context.Background()); err != nil {
@@ -101,13 +101,13 @@ func TestAPprofAddressInUseStopsTheStartAndLeavesNothingOpen(t *testing.T) {
 }
 
 func TestAPprofServerThatNeverStartedCanBeStopped(t *testing.T) {
-	p, err := openPprof(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
+	a := configuredApp(t, "", "MEMORYD_HTTP_PPROF_LISTEN=127.0.0.1:0")
+	for range 2 {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
 	}
-	p.stop()
-	p.stop()
-	if _, err := net.Dial("tcp", p.listener.Addr().String()); err == nil {
+	if _, err := net.Dial("tcp", a.pprofAddr.String()); err == nil {
 		t.Error("the listener is open")
 	}
 }
