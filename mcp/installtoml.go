@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // kept begins the lines of an entry that the wrapper's lines stand for.
@@ -208,62 +209,37 @@ type statement struct {
 
 // statements finds those of a file that is TOML.
 func statements(text []byte) (all []statement, err error) {
+	var p unstable.Parser
 	var table []string
-	for i := 0; i < len(text); {
-		from := i
-		for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
-			i++
+	for p.Reset(text); p.NextExpression(); {
+		s := statement{from: -1}
+		for part := p.Expression().Key(); part.Next(); {
+			if s.from < 0 {
+				s.from = bytes.LastIndexByte(text[:part.Node().Raw.Offset], '\n') + 1
+			}
+			s.key = append(s.key, string(part.Node().Data))
 		}
-		s := statement{from: from}
-		start := i
-		switch {
-		case i == len(text):
-		case text[i] == '#' || text[i] == '\r' || text[i] == '\n':
-			i = lineEnd(text, i)
-			continue
-		case text[i] == '[':
-			i = lineEnd(text, value(text, i))
-			head, _, _ := bytes.Cut(text[start:value(text, start)], []byte("\n"))
-			if table, err = keyPath(bytes.Trim(head, "[]")); err != nil {
-				return nil, err
-			}
-		default:
-			for i < len(text) && text[i] != '=' {
-				i = quoted(text, i)
-			}
-			if s.key, err = keyPath(text[start:i]); err != nil {
-				return nil, err
-			}
-			for i++; i < len(text) && (text[i] == ' ' || text[i] == '\t'); i++ {
-			}
-			i = lineEnd(text, value(text, i))
+		if p.Expression().Kind != unstable.KeyValue {
+			table, s.key = s.key, nil
 		}
-		s.table, s.to = table, i
-		if n := len(all); n > 0 {
-			all[n-1].tail = from
-		}
-		s.tail = len(text)
+		s.table = table
 		all = append(all, s)
 	}
-	return all, nil
-}
-
-// keyPath reads a key, which may be dotted and quoted.
-func keyPath(key []byte) (path []string, err error) {
-	var at any
-	whole := map[string]any{}
-	if err := toml.Unmarshal(slices.Concat(bytes.TrimSpace(key), []byte(" = 0")), &whole); err != nil {
-		return nil, err
-	}
-	for at = whole; ; {
-		in, ok := at.(map[string]any)
-		if !ok {
-			return path, nil
+	for i := range all {
+		s := &all[i]
+		if s.tail = len(text); i+1 < len(all) {
+			s.tail = all[i+1].from
 		}
-		for name, v := range in {
-			path, at = append(path, name), v
+		s.to = s.from
+		at := s.from
+		for line := range bytes.Lines(text[s.from:s.tail]) { // what follows is blank, or says something
+			at += len(line)
+			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+				s.to = at
+			}
 		}
 	}
+	return all, p.Error()
 }
 
 func lineEnd(text []byte, i int) int {
@@ -273,46 +249,15 @@ func lineEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// value gives the end of the value at i: brackets are closed, comments in them are none.
-func value(text []byte, i int) int {
-	for depth := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-			if depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == '\n' || c == '#'):
-			return i
-		case c == '#':
-			i = lineEnd(text, i)
-			continue
-		}
-		i = quoted(text, i)
-	}
-	return i
-}
-
 // quoted gives the end of the text in quotes at i, or of the character there.
 func quoted(text []byte, i int) int {
-	q := text[i]
-	if q != '"' && q != '\'' {
+	if text[i] != '"' {
 		return i + 1
 	}
-	mark := []byte{q}
-	if long := bytes.Repeat(mark, 3); bytes.HasPrefix(text[i:], long) {
-		mark = long
-	}
-	for i += len(mark); i < len(text); i++ {
-		if text[i] == '\\' && q == '"' {
+	for i++; i < len(text) && text[i] != '"'; i++ {
+		if text[i] == '\\' {
 			i++
-		} else if bytes.HasPrefix(text[i:], mark) {
-			for i += len(mark); len(mark) == 3 && i < len(text) && text[i] == q; i++ {
-			}
-			return i
 		}
 	}
-	return len(text)
+	return min(i+1, len(text))
 }

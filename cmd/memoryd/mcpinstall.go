@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"memoryd/mcp"
 )
@@ -86,7 +86,8 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 		return err
 	}
 	if !yes {
-		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
+		shown := patch(filepath.ToSlash(change.Path), string(change.Before), string(change.After))
+		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s", change.Path, shown)
 		return err
 	}
 	backup, err := change.Write()
@@ -98,31 +99,4 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 	}
 	_, err = fmt.Fprintf(std.out, "Changed %s. Restart %s.%s\n", change.Path, program, backup)
 	return err
-}
-
-// difference shows the lines that only one of two texts has, between the lines
-// that both begin and end with.
-func difference(before, after string) string {
-	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	var out strings.Builder
-	show := func(mark string, lines []string) {
-		for _, line := range lines {
-			if line != "" {
-				out.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
-			}
-		}
-	}
-	show("  ", a[max(0, head-3):head])
-	show("- ", a[head:len(a)-tail])
-	show("+ ", b[head:len(b)-tail])
-	show("  ", b[len(b)-tail:][:min(tail, 3)])
-	return out.String()
 }
