@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -89,9 +88,10 @@ const (
 	maxLearned  = 2_000            // and any other at most, as far as the window reaches
 	modelAge    = 30 * time.Second // a model serves so long although something changed,
 	modelShare  = 20               // or until a twentieth of its calls has changed
-	fewCalls    = 50               // that are learned anew whenever one came
-	runLookup   = 200              // calls of a run that count, the newest
-	newestCalls = 32               // that count before they are learned from
+	fewCalls    = 50               // that are learned anew whenever one came: a forecast waits for that
+	learnWait   = 50 * time.Millisecond
+	runLookup   = 200 // calls of a run that count, the newest
+	newestCalls = 32  // that count before they are learned from
 )
 
 // part names this package where panics are counted: it learns from foreign text.
@@ -171,7 +171,11 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return nil, nil, err
 	}
 	if !isNew {
-		if e, ok := c.find(tool); ok && e.model.options.Shared == shared { //nolint:contextcheck // what it begins outlives the request
+		e, learned, ok := c.find(tool) //nolint:contextcheck // what it begins outlives the request
+		if learned != nil && waited(ctx, learned) {
+			e, _, ok = c.find(tool) //nolint:contextcheck // likewise
+		}
+		if ok && e.model.options.Shared == shared {
 			newest, err := c.newest(ctx, tool, e)
 			return e.model, newest, err
 		}
@@ -188,6 +192,18 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return err
 	})
 	return m, nil, err
+}
+
+// waited waits until a small history is learned, and reports whether it was in time.
+func waited(ctx context.Context, learned <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(ctx, learnWait)
+	defer cancel()
+	select {
+	case <-learned:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // newest reads the calls that came after a model was learned, once for a revision
@@ -296,48 +312,62 @@ func (c *Cache) options(ref memoryd.ToolRef) Options {
 	return Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms, Pool: c.poolFor(ref)}
 }
 
-// find gives the model that there is, and has it learned anew if it is time.
-func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {
+// find gives the model that there is, and has it learned anew if it is time. learned is
+// closed when that is done; it is nil if it is not worth waiting for.
+func (c *Cache) find(tool memoryd.Tool) (found entry, learned <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.tools.Get(tool.ToolRef)
 	if !ok {
-		return found, false
+		return found, nil, false
 	}
 	grown := tool.Revision - e.revision
 	if grown < 0 { // the tool was deleted and began anew
 		c.tools.Remove(tool.ToolRef)
-		return found, false
+		return found, nil, false
 	}
-	if e.isPart || grown > 0 && (e.model.Calls() <= fewCalls || int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
-		c.inBackground(tool)
+	few := grown > 0 && e.model.Calls() <= fewCalls
+	if e.isPart || few || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
+		learned = c.inBackground(tool)
 	}
-	return *e, true
+	if !few {
+		learned = nil
+	}
+	return *e, learned, true
 }
 
 // inBackground learns the tool anew unless another one is being learned: then the
 // next forecast asks again. The lock is held.
-func (c *Cache) inBackground(tool memoryd.Tool) {
+func (c *Cache) inBackground(tool memoryd.Tool) <-chan struct{} {
 	if c.busy {
-		return
+		return nil
 	}
+	learned := make(chan struct{})
+	done := sync.OnceFunc(func() {
+		c.mu.Lock()
+		c.busy = false
+		c.mu.Unlock()
+		close(learned)
+	})
 	c.busy = c.worker.Go(func(ctx context.Context) error {
-		defer func() {
-			c.mu.Lock()
-			c.busy = false
-			c.mu.Unlock()
-		}()
-		if err := c.refresh(ctx, tool); err != nil && ctx.Err() == nil {
+		defer done()
+		if err := c.refresh(ctx, tool, done); err != nil && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "cannot learn from a tool's calls; forecasts use what was learned before",
 				"workspace", tool.Workspace, "tool", tool.Tool, "err", err)
 			return err
 		}
 		return nil
 	})
+	if !c.busy {
+		return nil // stopped
+	}
+	return learned
 }
 
-func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool) error {
+// refresh learns a tool anew, tells when that is done, and stores what it says of rates.
+func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool, learned func()) error {
 	m, err := c.learn(ctx, tool, 0)
+	learned()
 	if err != nil {
 		return err
 	}
@@ -357,117 +387,5 @@ func (c *Cache) keep(e entry, lost int) {
 	c.held += e.model.Calls()
 	for c.held > heldCalls && c.tools.Len() > 1 {
 		c.tools.RemoveOldest()
-	}
-}
-
-// pool is how the tools of a workspace came out by the rules: a record that all
-// replicas share.
-type pool struct {
-	rates map[string]Rates // by tool
-	read  time.Time
-}
-
-// RatesKind is the kind of the records that this package stores in workspaces.
-const RatesKind = "forecast_rates"
-
-// Bounds on pools: the tools in one, and the workspaces that are kept.
-const (
-	pooledTools = 500
-	keptPools   = 256
-	poolAge     = time.Minute
-)
-
-func poolKey(workspace string) store.RecordKey {
-	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: RatesKind, ID: "rules"}
-}
-
-// poolFor adds up the rates of the other tools of a workspace.
-func (c *Cache) poolFor(ref memoryd.ToolRef) (sum Rates) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.pools[ref.Workspace]; p != nil {
-		for tool, rates := range p.rates {
-			if tool != ref.Tool {
-				sum.Add(rates)
-			}
-		}
-	}
-	return sum
-}
-
-// readPool reads the rates of a workspace that have not been read for a while.
-func (c *Cache) readPool(ctx context.Context, workspace string) error {
-	c.mu.Lock()
-	p := c.pools[workspace]
-	isFresh := p != nil && c.now().Sub(p.read) < poolAge
-	c.mu.Unlock()
-	if isFresh {
-		return nil
-	}
-	rates, _, err := c.storedRates(ctx, workspace)
-	if err != nil {
-		return err
-	}
-	c.setPool(workspace, rates)
-	return nil
-}
-
-func (c *Cache) setPool(workspace string, rates map[string]Rates) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.pools) >= keptPools && c.pools[workspace] == nil {
-		oldest := ""
-		for w, p := range c.pools {
-			if oldest == "" || p.read.Before(c.pools[oldest].read) {
-				oldest = w
-			}
-		}
-		delete(c.pools, oldest)
-	}
-	c.pools[workspace] = &pool{rates: rates, read: c.now()}
-}
-
-func (c *Cache) storedRates(ctx context.Context, workspace string) (rates map[string]Rates, revision int64, err error) {
-	rates = map[string]Rates{}
-	r, err := c.store.Record(ctx, poolKey(workspace))
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return rates, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := json.Unmarshal(r.Data, &rates); err != nil {
-		return nil, 0, fmt.Errorf("the rates of workspace %q: %w", workspace, err)
-	}
-	return rates, r.Revision, nil
-}
-
-// note keeps the rates of a tool with those of its workspace, again if somebody
-// else wrote in between.
-func (c *Cache) note(ctx context.Context, ref memoryd.ToolRef, own Rates) error {
-	for {
-		rates, revision, err := c.storedRates(ctx, ref.Workspace)
-		if err != nil {
-			return err
-		}
-		if before, known := rates[ref.Tool]; known && before == own {
-			c.setPool(ref.Workspace, rates)
-			return nil
-		}
-		rates[ref.Tool] = own
-		if len(rates) > pooledTools {
-			delete(rates, slices.MinFunc(slices.Collect(maps.Keys(rates)), func(a, b string) int { return rates[a].total() - rates[b].total() }))
-		}
-		data, err := json.Marshal(rates)
-		if err != nil {
-			return err
-		}
-		_, err = c.store.PutRecord(ctx, store.Record{RecordKey: poolKey(ref.Workspace), Revision: revision, Data: data})
-		if err == nil {
-			c.setPool(ref.Workspace, rates)
-		}
-		if !memoryd.IsKind(err, memoryd.Conflict) {
-			return err
-		}
 	}
 }

@@ -128,6 +128,21 @@ func TestAForecastFollowsTheHistory(t *testing.T) {
 	})
 }
 
+// While a tool has few calls, each forecast knows all of them: a failure counts at once.
+func TestAForecastOfAToolWithFewCallsKnowsTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		f := cacheOver(s)
+		defer f.Stop()
+		for n := 1; n < 20; n += 3 {
+			more(t, s, n, n+2)
+			if got := forecast(t, f, `{}`).Judged; got != n+2 {
+				t.Errorf("learned from %d calls, want %d", got, n+2)
+			}
+		}
+	})
+}
+
 func TestOnlySoManyModelsAreKept(t *testing.T) {
 	c := cacheOver(mem.New())
 	for i := range 3 {

@@ -142,7 +142,7 @@ func (s *search) run() (found []Rule) {
 			kinds[s.rows[i].kind]++
 		}
 	}
-	if s.good < minGood || len(kinds) == 0 {
+	if s.good < 1 || s.good < minGood && !s.hints || len(kinds) == 0 {
 		return nil
 	}
 	cols := columnsOf(s.rows)
@@ -199,11 +199,11 @@ func (s *search) doubts(r *Rule) bool {
 
 // candidates lists the hypotheses that hardly a good call speaks against.
 func (s *search) candidates(cols []column) {
-	for _, h := range append(propose(s.rows, cols), hypotheses(s.proposed)...) {
+	for _, h := range append(propose(s.rows, cols, s.hints), hypotheses(s.proposed)...) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
-		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows)), few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.closed(s.rows) })}
+		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows)), few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.good > 0 && o.closed(s.rows) })}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
 				c.good++

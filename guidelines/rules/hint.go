@@ -5,7 +5,7 @@ import "slices"
 // Limits on hints: the newest calls are compared, and the chance of one may be larger.
 const (
 	hintedCalls = 160
-	hintChance  = 0.35
+	hintChance  = 0.5
 )
 
 // Hints lists conditions that are not rules yet, since too few calls or sources are behind

@@ -109,9 +109,14 @@ func (c *column) closed(rows []row) bool {
 	return 3*len(c.texts) <= c.good
 }
 
-// propose lists what the calls might have broken.
-func propose(rows []row, cols []column) []hypothesis {
+// propose lists what the calls might have broken; for hints, one call is enough that gave a
+// value.
+func propose(rows []row, cols []column, hints bool) []hypothesis {
 	var out []hypothesis
+	least, heads := minCalls, leastBad
+	if hints {
+		least, heads = 1, 1
+	}
 	for i := range cols {
 		c := &cols[i]
 		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
@@ -129,12 +134,12 @@ func propose(rows []row, cols []column) []hypothesis {
 			}
 		}
 		for _, s := range slices.Sorted(maps.Keys(c.badTexts)) {
-			if c.badTexts[s] >= minCalls && shown(s) {
+			if c.badTexts[s] >= least && shown(s) {
 				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
 			}
 		}
 		for _, s := range slices.Sorted(maps.Keys(c.badHeads)) {
-			if c.badHeads[s] >= leastBad && shown(strings.TrimRight(s, "_-")) {
+			if c.badHeads[s] >= heads && shown(strings.TrimRight(s, "_-")) {
 				out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 			}
 		}

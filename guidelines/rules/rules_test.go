@@ -383,3 +383,24 @@ func TestElementsOfListsHaveSourcesToo(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// What one call was refused for is a hint after two good calls already, if its message names
+// the parameter: for its own value, with no bound between.
+func TestAFirstRefusalIsAHintAfterFewGoodCalls(t *testing.T) {
+	calls := []Call{call(0, `{"mode":"fast"}`, ""), call(2, `{"mode":"slow"}`, "mode slow is closed"), call(4, `{"mode":"fast"}`, "")}
+	if found := Find("own", calls); len(found) != 0 {
+		t.Fatalf("one failure made rules: %q", lines(found))
+	}
+	hints := Hints("own", calls, nil)
+	holds := func(mode string) bool {
+		for i := range hints {
+			if hints[i].Holds(Plan(&Call{Input: json.RawMessage(`{"mode":"` + mode + `"}`)})) {
+				return true
+			}
+		}
+		return false
+	}
+	if !holds("slow") || holds("fast") {
+		t.Errorf("hints %q", lines(hints))
+	}
+}

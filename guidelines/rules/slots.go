@@ -117,7 +117,9 @@ func (r *Rule) write(s *search, behind []*row) {
 		}
 	case without, with, offStep, apart, both, notAfter, notBefore, unseen:
 	}
-	r.Line = h.line(narrow, show)
+	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
+		r.Line = "Do not give `" + h.p + "` as " + quoted(h.set)
+	}
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
