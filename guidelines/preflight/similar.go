@@ -111,6 +111,7 @@ func (n *neighbours) of(p *planned) []neighbour {
 	var near []neighbour
 	for at, c := range cosine {
 		if s := c / math.Sqrt(length); s > 0.05 {
+			near = slices.Grow(near, len(n.calls[at]))
 			for _, call := range n.calls[at] {
 				near = append(near, neighbour{int(call), min(1, s)})
 			}
