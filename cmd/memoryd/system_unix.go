@@ -20,8 +20,9 @@ func openFiles() int {
 }
 
 // servingAddresses is what a server takes of its address space from its start on until it
-// serves: maps of the store's files, stacks, and what the runtime sets aside.
-const servingAddresses = 600 << 20
+// serves: maps of the store's files, stacks, what the runtime sets aside, and 64 MB for each
+// thread where it was built with the C library.
+const servingAddresses = 900 << 20
 
 // freeAddresses is how many bytes of address space this process may still take; MaxInt64
 // where there is no limit.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"os"
 	"runtime"
@@ -155,9 +156,11 @@ func processors() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 // spareThreads gives the runtime twice as many threads to run Go as there are processors. What
 // computes has slots for one half; so probes, refusals and bodies that arrive never stand
 // behind it in the runtime's own queue, which knows no precedence. Where fewer processors may
-// be used than there are, more threads would only use up the share sooner.
+// be used than there are, more threads would only use up the share sooner, and where addresses
+// are bounded, each may take 64 MB of them.
 func spareThreads() {
-	if n := runtime.GOMAXPROCS(0); os.Getenv("GOMAXPROCS") == "" && n == runtime.NumCPU() {
+	n := runtime.GOMAXPROCS(0)
+	if os.Getenv("GOMAXPROCS") == "" && n == runtime.NumCPU() && freeAddresses() == math.MaxInt64 {
 		runtime.GOMAXPROCS(2 * n)
 	}
 }
