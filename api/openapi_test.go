@@ -155,7 +155,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
 	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now}
-	kept := compact.NewMemory(1<<20, 0, time.Now)
+	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{Originals: kept})
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(view.Stop)

@@ -39,7 +39,7 @@ func TestCase49EveryRemovedByteCanBeHadBack(t *testing.T) {
 			}
 		}
 		hits, err := c.Search(t.Context(), "", res.Report.ID, "a-7 word399 of", 10)
-		if err != nil || len(hits) != 1 || !strings.Contains(hits[0].Around, "a-7 word399 of") {
+		if err != nil || len(hits) == 0 || !strings.Contains(hits[0].Around, "a-7 word399 of") {
 			t.Errorf("search: %v %v", hits, err)
 		}
 	}

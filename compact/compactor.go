@@ -63,7 +63,7 @@ func New(cfg Config, d Deps) *Compactor {
 		c.mask = textsafe.Mask
 	}
 	if c.store == nil {
-		c.store = NewMemory(64<<20, cfg.KeepOriginals, c.clock)
+		c.store = NewMemory(64 << 20)
 	}
 	if c.counter == nil {
 		c.counter = func(model string) tokens.Counter { return tokens.ForModel(model) }

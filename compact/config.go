@@ -70,7 +70,6 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	m := &c.Model
 	m.PromptTokens, m.AnswerTokens, m.Parallel, m.Timeout = 24_000, 800, 8, time.Minute
 	m.BreakerFailures, m.BreakerPause = 5, 2*time.Minute
-	c.Default.TailShare = 0.1
 	c.DeerFlow.Enabled, c.RAAid.EnableCondensation = true, true
 	c.RAAid.MaxTokensPerSummary, c.RAAid.SummaryBufferRatio, c.RAAid.HybridLoss = 500, 0.2, 0.1
 	err := unmarshal((*settings)(c))

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"context"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -415,19 +416,16 @@ func (c *conversation) sentRaw(i int) jsontext.Value {
 	return c.messages[i].Raw
 }
 
-// callOf finds the call that a result in message i answers.
-func (c *conversation) callOf(i int, r chat.Output) chat.Call {
-	for _, j := range c.units[c.unitOf[i]].Index {
-		if j >= i {
-			break
-		}
-		for _, call := range c.messages[j].Calls {
-			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
-				return call
-			}
-		}
-	}
-	return chat.Call{}
+// answers reports a result of a call.
+func answers(call chat.Call, r chat.Output) bool {
+	return r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID)
+}
+
+// called reports that a result in message i answers an earlier call.
+func (c *conversation) called(i int, r chat.Output) bool {
+	return slices.ContainsFunc(c.units[c.unitOf[i]].Index, func(j int) bool {
+		return j < i && slices.ContainsFunc(c.messages[j].Calls, func(call chat.Call) bool { return answers(call, r) })
+	})
 }
 
 // resultOf finds the result of a call in message i, and the message that it stands in.
@@ -437,7 +435,7 @@ func (c *conversation) resultOf(i int, call chat.Call) (r chat.Output, at int, o
 			continue
 		}
 		for _, r := range c.messages[j].Results {
-			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
+			if answers(call, r) {
 				return r, j, true
 			}
 		}

@@ -3,8 +3,6 @@ package compact_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"memoryd/internal/configtest"
 
@@ -49,45 +47,23 @@ func TestTheFactorOfAnUnknownModelIsLearned(t *testing.T) {
 	}
 }
 
-func TestOriginalsExpire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := compact.NewMemory(100, time.Hour, time.Now)
-		item := func(id string, n int) []compact.Original {
-			return []compact.Original{{ID: id, Data: make([]byte, n)}}
-		}
-		put := func(id string, n int) error { return m.Put(t.Context(), "w", item(id, n)) }
-		has := func(id string) bool {
-			_, err := m.Get(t.Context(), "w", id)
-			if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-				t.Fatal(err)
-			}
-			return err == nil
-		}
-		if err := put("a", 60); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(30 * time.Minute)
-		if err := put("b", 60); !memoryd.IsKind(err, memoryd.TooLarge) {
-			t.Errorf("over the bound: %v", err)
-		}
-		if err := put("c", 40); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(30 * time.Minute)
-		if has("a") || !has("c") {
-			t.Errorf("a: %t, c: %t after an hour", has("a"), has("c"))
-		}
-		if err := put("b", 60); err != nil || !has("b") {
-			t.Errorf("what has expired takes room: %v", err)
-		}
-		if err := put("c", 40); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(45 * time.Minute)
-		if !has("c") {
-			t.Errorf("putting again did not renew")
-		}
-	})
+func TestMemoryIsBounded(t *testing.T) {
+	m := compact.NewMemory(100)
+	put := func(id string, n int, replace bool) error {
+		return m.Put(t.Context(), "w", []compact.Original{{ID: id, Data: make([]byte, n), Replace: replace}})
+	}
+	if err := put("a", 60, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("b", 60, false); !memoryd.IsKind(err, memoryd.TooLarge) {
+		t.Errorf("over the bound: %v", err)
+	}
+	if err := put("a", 90, false); err != nil {
+		t.Errorf("what is there takes no room: %v", err)
+	}
+	if err := put("a", 30, true); err != nil || put("b", 70, false) != nil {
+		t.Errorf("a smaller replacement leaves room: %v", err)
+	}
 }
 
 func TestBlocksAreAnsweredInKind(t *testing.T) {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 
 	"memoryd"
 	"memoryd/compact/chat"
-	"memoryd/compact/records"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
 	"memoryd/llm/summarize"
 )
 
@@ -35,15 +36,8 @@ var (
 
 // entry is how a message is shown to the model.
 type entry struct {
-	Role    string   `json:"role"`
-	Text    string   `json:"text,omitempty"`
-	Calls   []callAs `json:"calls,omitempty"`
-	Results []string `json:"results,omitempty"`
-}
-
-type callAs struct {
-	Name string `json:"name"`
-	Args string `json:"args,omitempty"`
+	Role string `json:"role"`
+	Text string `json:"text"`
 }
 
 // entryLimit bounds one text shown to the model, as a share of the prompt.
@@ -165,36 +159,24 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 
 // show writes a message as the model gets it.
 func (n *narrator) show(m *chat.Message, promptTokens int) entry {
-	limit := int(entryLimit * float64(promptTokens) * 3)
-	cut := func(s string) string { return n.w.conv.safe.text(summarize.Cut(s, limit)) }
-	e := entry{Role: m.Role, Text: cut(m.Text())}
-	for _, c := range m.Calls {
-		e.Calls = append(e.Calls, callAs{c.Name, cut(c.Args)})
-	}
-	for _, r := range m.Results {
-		e.Results = append(e.Results, cut(r.Text))
-	}
-	return e
+	text := summarize.Cut(readable(m, ""), int(entryLimit*float64(promptTokens)*3))
+	return entry{m.Role, n.w.conv.safe.text(text)}
 }
 
 // modelsFor gives the models to try in order. A name puts the model of that name
 // first; a provider prefix may be left out.
 func (c *Compactor) modelsFor(name string) []Model {
-	var first, rest []Model
-	bare := func(name string) string {
-		if p, m, ok := strings.Cut(name, "/"); ok && p != "" && m != "" {
-			return m
+	models := slices.Clone(c.models)
+	slices.SortStableFunc(models, func(a, b Model) int {
+		switch is := path.Base(a.Name()) == path.Base(name); {
+		case is == (path.Base(b.Name()) == path.Base(name)):
+			return 0
+		case is:
+			return -1
 		}
-		return name
-	}
-	for _, m := range c.models {
-		if name != "" && bare(m.Name()) == bare(name) {
-			first = append(first, m)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return append(first, rest...)
+		return 1
+	})
+	return models
 }
 
 // reasonOf is the part of an error that a report may show.
@@ -234,7 +216,7 @@ func (n *narrator) picked(answer memoryd.Completion, limit int) ([]string, error
 	var lines []string
 	said := false
 	for l := range strings.SplitSeq(text, "\n") {
-		l = records.OneLine(strings.Trim(l, "-*•>#|\"“” \t\r"))
+		l = textsafe.Visible(strings.Trim(l, "-*•>#|\"“” \t\r"))
 		said = said || l != ""
 		if n.s.records.Holds(l) {
 			lines = append(lines, l)

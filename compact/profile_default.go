@@ -21,6 +21,8 @@ const (
 	// answeredShare of the room is the most that the last text takes where the request
 	// answers it, or the next message: without it nobody knows what was agreed to.
 	answeredShare = 0.7
+	// tailShare of the room is for the newest messages, verbatim.
+	tailShare = 0.1
 )
 
 // plan aims at a size: what an agent needs to go on stays, and the rest goes into a
@@ -102,7 +104,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		keep(said, int(answeredShare*float64(room)))
 	}
 	keep(c.unanswered(), room/2)
-	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
+	newest := int(tailShare*float64(room)) - (room - leastRoom - left)
 	for _, u := range slices.Backward(units) {
 		if stays[u] {
 			continue

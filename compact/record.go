@@ -166,7 +166,7 @@ func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limi
 	if err != nil {
 		return Page{}, err
 	}
-	runes := []rune(readable(o.Data, ""))
+	runes := []rune(textOf(o.Data, ""))
 	if limit == 0 || limit > maxPage {
 		limit = maxPage
 	}
@@ -188,33 +188,12 @@ type Hit struct {
 	Around  string `json:"around"`
 }
 
-// Search finds a text in the input of a compaction, at limit places at most.
+// Search finds messages in the input of a compaction and of those before it, as Lookup does.
 func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limit int) ([]Hit, error) {
-	if text == "" {
-		return nil, memoryd.Errorf(memoryd.Invalid, "the text to search for is empty")
-	}
 	if strings.HasPrefix(id, "o_") && ValidID(id) {
 		return nil, memoryd.Errorf(memoryd.NotFound, "%q is an original, not a compaction", id)
 	}
-	messages, err := c.Undo(ctx, workspace, id)
-	if err != nil {
-		return nil, err
-	}
-	var hits []Hit
-	for n, raw := range messages {
-		body := readable(raw, "")
-		for at := 0; len(hits) < limit; {
-			i := strings.Index(body[at:], text)
-			if i < 0 {
-				break
-			}
-			at += i
-			around := textsafe.TailRunes(body[:at], 60) + textsafe.HeadRunes(body[at:], 60+len(text))
-			hits = append(hits, Hit{originalID(raw), n, len([]rune(body[:at])), around})
-			at += len(text)
-		}
-	}
-	return hits, nil
+	return c.search(ctx, workspace, id, Wanted{Words: text, Limit: limit})
 }
 
 // Wanted is what to look up in a conversation.
@@ -231,10 +210,9 @@ type Wanted struct {
 // most of the words come first, then newer ones; a word counts more if fewer messages have
 // it. It fails with NotFound if nothing was removed from the conversation.
 func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]Hit, error) {
-	words := strings.Fields(strings.ToLower(q.Words))
 	switch {
-	case q.Conversation == "" || len(words) == 0:
-		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id and query must not be empty")
+	case q.Conversation == "":
+		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id must not be empty")
 	case q.Kind != "" && !slices.Contains([]string{"user", "assistant", "call", "result"}, q.Kind):
 		return nil, memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
 	}
@@ -249,13 +227,22 @@ func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]H
 	if err := json.Unmarshal(o.Data, &note); err != nil {
 		return nil, memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
 	}
+	return c.search(ctx, workspace, note.Latest, q)
+}
+
+// search looks through the input of a compaction, and of those whose summaries stand in it.
+func (c *Compactor) search(ctx context.Context, workspace, id string, q Wanted) ([]Hit, error) {
+	words := strings.Fields(strings.ToLower(q.Words))
+	if len(words) == 0 {
+		return nil, memoryd.Errorf(memoryd.Invalid, "the query must not be empty")
+	}
 	var all []found
 	holds := make([]int, len(words)) // how many messages hold a word
 	seen := map[string]bool{}
-	for todo := []string{note.Latest}; len(todo) > 0; todo = todo[1:] {
+	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
 		messages, err := c.Undo(ctx, workspace, todo[0])
 		switch {
-		case memoryd.IsKind(err, memoryd.NotFound): // it expired before the later ones
+		case memoryd.IsKind(err, memoryd.NotFound) && todo[0] != id: // it expired before the later ones
 			continue
 		case err != nil:
 			return nil, err
@@ -266,13 +253,13 @@ func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]H
 				continue
 			}
 			seen[id] = true
-			body := readable(raw, "")
+			body := textOf(raw, "")
 			if earlier := idIn(body); earlier != "" && !seen[earlier] {
 				seen[earlier] = true
 				todo = append(todo, earlier)
 			}
 			if q.Kind != "" {
-				body = readable(raw, q.Kind)
+				body = textOf(raw, q.Kind)
 			}
 			if at := frameAt(body); at >= 0 { // what a summary says stands in another message
 				body = body[:at]
@@ -288,6 +275,9 @@ func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]H
 	worth := func(f found) (sum float64) {
 		for i, is := range f.words {
 			sum += float64(is) * math.Log(1+float64(len(seen))/float64(max(1, holds[i])))
+		}
+		if f.phrase {
+			sum *= 2
 		}
 		return sum
 	}
@@ -305,33 +295,43 @@ type found struct {
 	id, body    string
 	message, at int
 	words       []int // 1 where it holds the word
+	phrase      bool  // it holds them in a row
 }
 
 // find looks for the words in a text; at is -1 where it holds none.
 func find(id string, message int, body string, words []string) found {
-	f := found{id, body, message, -1, make([]int, len(words))}
+	f := found{id: id, body: body, message: message, words: make([]int, len(words))}
 	low := strings.ToLower(body)
+	if f.at = strings.Index(low, strings.Join(words, " ")); f.at >= len(body) { // lower case may have another length
+		f.at = -1
+	}
+	f.phrase = f.at >= 0
 	for k, w := range words {
 		i := strings.Index(low, w)
 		if w == id && body != "" {
 			i = 0
 		}
 		if i >= 0 {
-			if f.words[k] = 1; f.at < 0 || i < f.at {
-				f.at = min(i, len(body)) // lower case may have another length
+			if f.words[k] = 1; f.at < 0 || !f.phrase && i < f.at {
+				f.at = min(i, len(body))
 			}
 		}
 	}
 	return f
 }
 
-// readable is the text of a message: what was written, called and returned; of a kind
-// only that.
-func readable(data []byte, kind string) string {
+// textOf is the text of an original.
+func textOf(data []byte, kind string) string {
 	m, err := chat.Parse(data)
 	if err != nil || m.Kind == chat.Opaque {
 		return string(data)
 	}
+	return readable(&m, kind)
+}
+
+// readable is the text of a message: what was written, called and returned; of a kind
+// only that.
+func readable(m *chat.Message, kind string) string {
 	var parts []string
 	if kind == "" || kind == m.Role && (kind == "user" || kind == "assistant") {
 		parts = append(append(parts, m.Texts...), m.Reasoning...)

@@ -20,9 +20,6 @@ type DefaultSettings struct {
 	// target. 0 < target < trigger <= 1.
 	TriggerFraction float64 `yaml:"trigger_fraction" json:"trigger_fraction"`
 	TargetFraction  float64 `yaml:"target_fraction" json:"target_fraction"`
-	// TailShare is the share of the space for the newest messages, verbatim. The space is
-	// what system messages, pins and the current request leave free.
-	TailShare float64 `yaml:"-" json:"tail_share"`
 }
 
 // Exclusions name tool calls that are never touched. They keep their place and bytes, and are
@@ -106,8 +103,6 @@ func (s DefaultSettings) Validate() error {
 		return memoryd.Errorf(memoryd.Invalid, "default.trigger_fraction must be above 0 and at most 1")
 	case !within(s.TargetFraction, s.TriggerFraction):
 		return memoryd.Errorf(memoryd.Invalid, "default.target_fraction must be above 0 and at most trigger_fraction")
-	case s.TailShare < 0 || s.TailShare >= 1 || math.IsNaN(s.TailShare):
-		return memoryd.Errorf(memoryd.Invalid, "default.tail_share must be at least 0 and below 1")
 	}
 	return s.validate("default")
 }

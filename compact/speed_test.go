@@ -110,7 +110,7 @@ func TestEightGroupsWithASlowModelTakeOneRound(t *testing.T) {
 			return memoryd.Completion{Text: "of the text a-0 word"}, nil
 		})
 		cfg := configtest.Section[compact.Config]("compact")
-		cfg.Model.PromptTokens = 900 // so small that each group needs a request of its own
+		cfg.Model.PromptTokens = 700 // so small that each group needs a request of its own
 		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{slow}})
 		in := join(user("go"), steps("a", 8, 150), steps("b", 10, 2), user("next"))
 		res := run(t, c, compact.Request{Messages: in, Profile: "forge", Force: true})

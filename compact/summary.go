@@ -111,7 +111,7 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 		add(t)
 	}
 	for _, r := range m.Results {
-		if c.callOf(i, r).Name == "" {
+		if !c.called(i, r) {
 			add(records.Text{Body: r.Text, From: records.Result, Place: i, Tool: r.Name, Kept: !gone[i], Fresh: fresh})
 		}
 	}

@@ -66,7 +66,6 @@ func compaction() area {
 				dir: "compact/records", hubs: []string{
 					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
 					"walker.cells", "walker.nested", "Set.readUser", "Set.readAssistant", "Set.weigh", "Set.Select", "choice.worth", "choice.cost", "choice.write", "choice.rowText",
-					"unwrapped",
 				},
 				numbers: []string{
 					"lastShare", "saidShare", "freshShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",

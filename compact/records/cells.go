@@ -2,6 +2,8 @@ package records
 
 import (
 	"strings"
+
+	"memoryd/internal/textsafe"
 )
 
 // cells flattens an object: its plain values, small objects and lists.
@@ -160,7 +162,7 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	case 'f':
 		text = "no"
 	}
-	flat := OneLine(text)
+	flat := textsafe.Visible(text)
 	c := cell{label: label(name), whole: text, ident: identifies(flat)}
 	c.shape = c.label
 	c.text = w.s.redact(name, short(flat))

@@ -3,6 +3,9 @@ package records
 import (
 	"slices"
 	"strings"
+
+	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
 )
 
 // The ledger has a line for each call whose answer is short: what was asked, and what
@@ -59,7 +62,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	if ok && n.kind == '{' {
 		cells = (&walker{s: s, t: t, call: true}).cells(&n)
 		plan = listed(&n)
-	} else if body := OneLine(t.Body); body != "" && body != "{}" {
+	} else if body := textsafe.Visible(t.Body); body != "" && body != "{}" {
 		text := s.redact("", Shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
@@ -96,9 +99,6 @@ func (s *Set) readCall(texts []Text, i int) {
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
 	}
 	s.add(it)
-	if ok {
-		s.written(t, &n)
-	}
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
@@ -116,7 +116,7 @@ func listed(n *node) bool {
 // answer is what a call gave, as it stands in its line, without what only repeats the
 // arguments; brief is false where it is too long for one.
 func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
-	body := strings.TrimSpace(unwrapped(t.Output))
+	body := strings.TrimSpace(reading.Bare(t.Output))
 	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
 		return "", false
 	}
@@ -131,22 +131,10 @@ func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 		})
 		return joined(given), true
 	}
-	if body = s.redact("", OneLine(body)); body == "" {
+	if body = s.redact("", textsafe.Visible(body)); body == "" {
 		return "", true
 	}
 	return "\"" + body + "\"", true // what a tool says, in its own words
-}
-
-// written reads long texts that a call wrote, like an output: nothing else tells them.
-func (s *Set) written(t *Text, n *node) {
-	w := &walker{s: s, t: t}
-	for i := range n.kids {
-		if kid := &n.kids[i]; kid.scalar() && w.long(kid) {
-			s.readLines(t, t.Tool+" was given", kid.text)
-		} else if !kid.scalar() {
-			s.written(t, kid)
-		}
-	}
 }
 
 // sameKind reports two outputs that consist of lines of the same kinds, as two runs of

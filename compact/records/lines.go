@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // lineLimit bounds a line of plain output, in bytes.
@@ -60,7 +62,7 @@ type kind struct {
 func kindsIn(body string) kinds {
 	k := kinds{of: map[string]*kind{}, words: map[string]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
-		if l = OneLine(l); l == "" { // as it is quoted
+		if l = textsafe.Visible(l); l == "" { // as it is quoted
 			continue
 		}
 		name := kindOf(l)
@@ -114,8 +116,12 @@ func eachLetters(l string, f func(w string)) {
 }
 
 // readLines makes lines of a text that is no JSON: lines of one kind become one,
-// everything else stays line by line.
+// everything else stays line by line. One line with escaped line breaks, as programs that
+// log an object send it, is several.
 func (s *Set) readLines(t *Text, name, body string) {
+	if !strings.Contains(body, "\n") {
+		body = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\'`, "'").Replace(body)
+	}
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
 		return
@@ -124,7 +130,7 @@ func (s *Set) readLines(t *Text, name, body string) {
 	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(name, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
 	for l := range strings.SplitSeq(body, "\n") {
 		if !noise(l) {
-			r.quote(OneLine(l))
+			r.quote(textsafe.Visible(l))
 		}
 	}
 }
@@ -151,13 +157,13 @@ func (r *lineReader) quote(text string) {
 		return
 	}
 	rare, near := 0.0, r.nearness(text)
-	if r.common(text) && near <= 1 {
+	if near == 0 && r.common(text) {
 		x := r.kinds.of[kindOf(text)]
 		if x.told {
 			return
 		}
 		x.told = true
-		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(OneLine(x.last), lineLimit/3), x.n)
+		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(textsafe.Visible(x.last), lineLimit/3), x.n)
 	} else if r.kinds.of[kindOf(text)] != nil {
 		rare = r.kinds.rare(text)
 	}
@@ -165,7 +171,7 @@ func (r *lineReader) quote(text string) {
 		var piece string
 		piece, text = cutPiece(text)
 		piece = r.s.redact("", piece)
-		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, rare: rare, boost: near}
+		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, rare: rare, near: near}
 		it.values = r.s.values.words(piece, r.t.Place, true)
 		r.lines++
 		r.s.add(it)
@@ -175,22 +181,19 @@ func (r *lineReader) quote(text string) {
 // numberIn finds numbers, numbered those that the lines of a listing begin with.
 var (
 	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
-	numbered = regexp.MustCompile(`^[0-9]{1,7}[:| ]`)
+	numbered = regexp.MustCompile(`^([0-9]{1,7})[:| ]`)
 )
 
-// nearness is what a line of a listing is worth more than others the nearer its number is
-// to one that was asked for.
-func (r *lineReader) nearness(l string) float64 {
-	at, err := strconv.Atoi(strings.TrimRight(numbered.FindString(l), ":| "))
-	best := 0.0
-	for _, a := range r.asked {
-		n, _ := strconv.Atoi(a) // are digits
-		best = max(best, math.Exp(-math.Abs(float64(at-n))/4))
+// nearness tells how near the number of a line of a listing is to one that was asked for.
+func (r *lineReader) nearness(l string) (best float64) {
+	if m := numbered.FindStringSubmatch(l); m != nil {
+		at, _ := strconv.Atoi(m[1]) // are digits
+		for _, a := range r.asked {
+			n, _ := strconv.Atoi(a)
+			best = max(best, math.Exp(-math.Abs(float64(at-n))/4))
+		}
 	}
-	if err != nil {
-		return 1
-	}
-	return 1 + 4*best
+	return best
 }
 
 // cutPiece takes the beginning of a long line, to a word.
@@ -225,45 +228,12 @@ func noise(l string) bool {
 	return bad > 2
 }
 
-// OneLine folds white space and control characters to single spaces.
-func OneLine(s string) string {
-	if isOneLine(s) {
-		return s
-	}
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "�"), func(r rune) bool {
-		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
-	}), " ")
-}
-
-// isOneLine reports ASCII without control characters, spaces at the ends or
-// several in a row.
-func isOneLine(s string) bool {
-	before := byte(' ')
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c >= 0x7f || c == ' ' && before == ' ' {
-			return false
-		}
-		before = c
-	}
-	return s == "" || before != ' '
-}
-
 // Shorten cuts to about n bytes, between characters, with an ellipsis.
 func Shorten(s string, n int) string {
-	text, _ := cut(s, n)
-	return text
-}
-
-// cut is Shorten, and what it leaves out.
-func cut(s string, n int) (text, rest string) {
 	if len(s) <= n {
-		return s, ""
+		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return strings.TrimSpace(s[:n]) + "…", s[n:]
+	return strings.TrimSpace(textsafe.Head(s, n)) + textsafe.Ellipsis
 }
 
 // argCells are the arguments that an output answers.

@@ -94,7 +94,7 @@ type item struct {
 	cells       []cell  // a record's own values
 	stale       bool    // a later record or call says it again
 	rare        float64 // how much less often a line like it comes than others of its output
-	boost       float64 // what it is worth more than others of its kind; 0 is 1
+	near        float64 // how near it is to a line that was asked for
 	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
 	cut         bool    // it lost its middle
@@ -103,7 +103,6 @@ type item struct {
 	plan        bool    // a list that a call left, as it stands
 	picked      bool    // a model wants it
 	less        *item   // the same in short: only what identifies something
-	names       bool    // it only names its record
 	short       bool    // it is the less of another
 }
 

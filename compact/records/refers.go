@@ -6,7 +6,7 @@ import "slices"
 // request names, then its beginning and its end.
 func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
-		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.names || it.short
+		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.short
 	})
 	c.from(slices.Values(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] })), share, room)
 	share -= c.from(slices.Values(fresh), share*2/3, room)
@@ -18,16 +18,6 @@ func (c *choice) newest(share, room int) {
 func (c *choice) lastLead() *item {
 	for _, it := range slices.Backward(c.s.items) {
 		if it.kind == assistantItem && it.lead && !it.carried {
-			return it
-		}
-	}
-	return nil
-}
-
-// task is what a person wrote first; nil where that stays.
-func (c *choice) task() *item {
-	for _, it := range c.s.items {
-		if it.kind == userItem {
 			return it
 		}
 	}

@@ -3,6 +3,9 @@ package records
 import (
 	"slices"
 	"strings"
+
+	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
 )
 
 // cell is one value of a record, as it is written.
@@ -38,7 +41,7 @@ const (
 
 // readOutput makes lines of a tool's output.
 func (s *Set) readOutput(t *Text) {
-	body := unwrapped(t.Output)
+	body := reading.Bare(t.Output)
 	n, ok := parseJSON(body)
 	if !ok || len(n.kids) == 0 {
 		s.readLines(t, t.Tool, body)
@@ -61,7 +64,7 @@ func (w *walker) long(n *node) bool {
 	if !n.scalar() || len(n.text) <= 2*valueLimit {
 		return false
 	}
-	return short(OneLine(n.text[:min(len(n.text), addressMax+1)])) != n.text
+	return short(textsafe.Visible(n.text[:min(len(n.text), addressMax+1)])) != n.text
 }
 
 // walk makes rows of a value: an object is a row, a list of objects one for each.
@@ -77,18 +80,17 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 	case n.kind == '{':
 		w.list([]*node{n}, name, above, depth)
 	case n.kind == '[':
-		if lists(n) {
-			for i := range n.kids {
-				if kid := &n.kids[i]; objects(kid) && w.inside(kid) { // belongs together, such as the legs of a connection
-					c := w.nested("", kid)
-					w.emit(name, above, []cell{{text: strings.Trim(c.text, "[]"), bare: strings.Trim(c.bare, "[]"), shape: c.shape, values: c.values}}, -1)
-				} else {
-					w.walk(kid, name, above, depth+1)
-				}
+		for i := range n.kids {
+			switch kid := &n.kids[i]; {
+			case kid.scalar():
+				w.emit(name, above, []cell{w.scalarCell("", kid)}, -1)
+			case kid.kind == '[' && objects(kid) && w.inside(kid): // belongs together, such as the legs of a connection
+				c := w.nested("", kid)
+				w.emit(name, above, []cell{{text: strings.Trim(c.text, "[]"), bare: strings.Trim(c.bare, "[]"), shape: c.shape, values: c.values}}, -1)
+			default:
+				w.walk(kid, name, above, depth+1)
 			}
-			return
 		}
-		w.scalars(n, name, above)
 	default:
 		if strings.Contains(n.text, "\n") || len(n.text) > valueLimit {
 			w.s.readLines(w.t, w.t.Tool, n.text)
@@ -106,22 +108,6 @@ func objects(n *node) bool {
 		}
 	}
 	return len(n.kids) > 0
-}
-
-func lists(n *node) bool {
-	for i := range n.kids {
-		if n.kids[i].kind != '[' {
-			return false
-		}
-	}
-	return len(n.kids) > 0
-}
-
-// scalars makes rows of a list of plain values, some to a line.
-func (w *walker) scalars(n *node, name string, above []cell) {
-	for i := range n.kids {
-		w.emit(name, above, []cell{w.scalarCell("", &n.kids[i])}, -1)
-	}
 }
 
 // list makes a row of each object. Values that are equal in all rows are lifted
@@ -234,6 +220,9 @@ func (w *walker) inside(n *node) bool {
 // object or list inside is another.
 func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	s := w.s
+	if len(cells) == 1 {
+		key = -1 // it says nothing but what identifies it
+	}
 	if w.t.Kept {
 		for i := range cells {
 			s.cover(cells[i].values)
@@ -265,9 +254,6 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		case len(c.parts) == 0:
 			own = append(own, *c)
 		}
-	}
-	if r.keyed {
-		s.add(&item{kind: rowItem, names: true, place: w.t.Place, head: r.head, row: r, text: r.of.text, values: r.of.values})
 	}
 	if len(own) > 0 {
 		u := &item{cells: own}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"memoryd/internal/textsafe"
 )
 
 // How lines begin that are no records.
@@ -116,7 +118,7 @@ func (s *Set) readAssistant(t *Text) {
 	}
 	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
 	for p := range strings.SplitSeq(t.Body, "\n") {
-		if p = OneLine(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
+		if p = textsafe.Visible(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
 			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", Shorten(p, speechLimit))})
 		}
 	}
@@ -125,7 +127,7 @@ func (s *Set) readAssistant(t *Text) {
 // condensed puts a text on one line of at most limit bytes. What is too long loses its
 // middle: the beginning says what it is about, the end what is asked.
 func condensed(text string, limit int) string {
-	flat := OneLine(strings.NewReplacer("**", "", "`", "").Replace(text))
+	flat := textsafe.Visible(strings.NewReplacer("**", "", "`", "").Replace(text))
 	if len(flat) <= limit {
 		return flat
 	}

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"memoryd/internal/textsafe"
 )
 
 // Selection contains the selected lines.
@@ -49,14 +51,13 @@ func (h *heapOf) Pop() any {
 // worth the weights of those of its values that are nowhere else yet. It counts more if a
 // person wrote it or a call changed something. Select may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, named: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
 	}
 	c.reserve(int(pickedShare*float64(room)), room, func(it *item) bool { return it.picked })
 	c.reserve(int(planShare*float64(room)), room, func(it *item) bool { return it.plan })
-	last, task := c.lastLead(), c.task()
-	c.reserve(int(taskShare*float64(room)), room, func(it *item) bool { return it == task && !c.scarce })
+	last := c.lastLead()
 	c.meant = c.spokenOf()
 	least := 0
 	if s.brief {
@@ -67,7 +68,7 @@ func (s *Set) Select(room int) Selection {
 		c.reserve(room, room, func(it *item) bool { return it.kind == userItem })
 	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
-	c.reserve(max(min(callLeast, room/3), int(callShare*float64(room))), room, func(it *item) bool { return it.kind == callItem })
+	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
@@ -83,12 +84,10 @@ func (s *Set) Select(room int) Selection {
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
-	taskShare  = 0.4 // what a person wrote first: what it is all about; not where room is scarce
 	lastShare  = 0.1
 	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
 	saidShare  = 0.3  // what people wrote, where all of it fits
 	callShare  = 0.15 // the newest lines of the ledger
-	callLeast  = 60   // tokens
 	meantShare = 0.6
 	freshShare = 0.5 // an output that nobody has answered yet
 )
@@ -122,7 +121,7 @@ func (s *Set) Holds(text string) bool {
 const leastQuote = 8
 
 func (s *Set) holds(it *item, text string) bool {
-	return len(text) >= leastQuote && strings.Contains(OneLine(strings.ReplaceAll(it.text, "\n"+quoteMark, " ")), text)
+	return len(text) >= leastQuote && strings.Contains(textsafe.Visible(strings.ReplaceAll(it.text, "\n"+quoteMark, " ")), text)
 }
 
 // choice is a selection in the making.
@@ -132,7 +131,6 @@ type choice struct {
 	stands  []bool // values that stand somewhere
 	taken   map[*item]bool
 	shapes  map[string]bool // of the units taken
-	named   map[string]bool // kinds of records of which some are only named
 	used    int
 	meant   map[any]bool // rows and items that what stays speaks of
 	scarce  bool         // nested keys are left out
@@ -205,12 +203,9 @@ func (c *choice) worth(it *item) float64 {
 	case userItem:
 		sum *= userWorth
 	case quoteItem:
-		sum += it.rare
+		sum = (sum + it.rare) * (1 + 4*it.near)
 	case callItem:
 		sum *= callWorth
-	}
-	if it.boost > 0 {
-		sum *= it.boost
 	}
 	if about {
 		sum *= focusWorth
@@ -221,15 +216,6 @@ func (c *choice) worth(it *item) float64 {
 // cost is what a line costs with what must stand around it.
 func (c *choice) cost(it *item) int {
 	n := it.cost
-	if it.names {
-		if !c.named[nameKey(it.row)] {
-			n += it.row.cost
-			if h := c.headOf(it); h != nil && !c.taken[h] {
-				n += h.cost
-			}
-		}
-		return n
-	}
 	if c.unkeyed(it, c.shapes) {
 		n = it.bareCost
 	}
@@ -258,9 +244,6 @@ func (c *choice) textOf(u *item) string {
 // has reports that a line was taken, in full or in short.
 func (c *choice) has(u *item) bool { return c.taken[u] || c.taken[u.less] }
 
-// nameKey tells the kinds of records apart that are named in one line.
-func nameKey(r *row) string { return r.head.text + "\n" + r.of.label }
-
 // headOf is the line that must stand above another. Where room is very scarce a
 // record that says what it is needs none.
 func (c *choice) headOf(it *item) *item {
@@ -277,7 +260,7 @@ func (c *choice) unkeyed(u *item, shapes map[string]bool) bool {
 }
 
 func (c *choice) ratio(it *item) float64 {
-	if it.names || it.short { // what stands before several is paid once
+	if it.short { // what stands before several is paid once
 		return c.worth(it) / float64(it.cost)
 	}
 	return c.worth(it) / float64(c.cost(it))
@@ -316,9 +299,6 @@ func (c *choice) choose(room int) {
 
 func (c *choice) take(it *item) {
 	c.used += c.cost(it)
-	if it.names {
-		c.named[nameKey(it.row)] = true
-	}
 	c.shapes[it.shape] = true
 	for _, x := range []*item{it, c.headOf(it)} {
 		if x == nil || c.taken[x] {
@@ -335,7 +315,7 @@ func (c *choice) take(it *item) {
 func (c *choice) write() Selection {
 	out := Selection{Tokens: c.used}
 	var heads []*item
-	under, lists, shapes, written, rows := map[*item][]*string{}, map[string]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
+	under, shapes, written, rows := map[*item][]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
@@ -353,13 +333,7 @@ func (c *choice) write() Selection {
 		if it.row != nil {
 			written[it.row] = true
 			rows[head]++
-			if text = c.rowText(it.row, shapes); it.names && text == strings.TrimSpace(it.row.of.label+" "+it.text) {
-				if names := lists[nameKey(it.row)]; names != nil {
-					*names += " " + it.text
-					continue
-				}
-				lists[nameKey(it.row)] = &text
-			}
+			text = c.rowText(it.row, shapes)
 		}
 		if under[head] == nil {
 			heads = append(heads, head)
