@@ -37,7 +37,7 @@ func runLoop(args []string, out, errOut io.Writer) error {
 		return err
 	}
 	ours := func(falseAlarms float64) looptest.Memory {
-		return &looptest.Ours{Writer: guidelines.NewRules(cfg.Guidelines), FalseAlarms: falseAlarms}
+		return &looptest.Ours{Writer: guidelines.NewWriter(cfg.Guidelines, nil), FalseAlarms: falseAlarms}
 	}
 	for _, m := range []struct {
 		name string

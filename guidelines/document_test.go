@@ -28,8 +28,8 @@ func compose(t *testing.T, c composer, calls []memoryd.Call, prev *guidelines.Do
 	return d
 }
 
-func rulesWriter() *guidelines.Rules {
-	return guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines"))
+func rulesWriter() *guidelines.Writer {
+	return guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil)
 }
 
 // stored is d as it comes back from a store.
@@ -79,7 +79,7 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 		asked++
 		return memoryd.Completion{Text: said}, nil
 	})
-	model := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
+	model := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), m)
 	for name, c := range map[string]composer{"rules": rulesWriter(), "model": model} {
 		first := compose(t, c, calls, nil)
 		d := first
@@ -102,7 +102,7 @@ func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
 	said := items(t, item("", when("limit", "above", 100), limit))
 	reworded := items(t, item("", nil, limit))
 	next := said
-	model := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
+	model := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{Text: next}, nil
 	}))
 	first := compose(t, model, calls, nil)

@@ -57,7 +57,7 @@ func anyLine(message string, lines []string) bool {
 // foresee learns from the first half of a tool's calls and scores the second.
 func foresee(t *testing.T, calls []memoryd.Call) foresight {
 	half := len(calls) / 2
-	d, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls[:half], 20, nil)
+	d, err := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls[:half], 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 // Package guidelines writes the text that tells an agent how to use a tool: Core Function,
-// Success Patterns, Common Issues and Best Practices, followed by the statistics. Rules
-// writes it from the evidence without a model. Model lets a model choose, and then keeps only
-// what the evidence supports.
+// Success Patterns, Common Issues and Best Practices, followed by the statistics. A Writer
+// writes it from the evidence; a model may choose what comes first.
 //
 // Everything that came out of a tool call is untrusted. None of it reaches a guideline
 // without the cleaning in this package: no addresses, no secrets, no invisible characters,

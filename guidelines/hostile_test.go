@@ -164,7 +164,7 @@ func TestHostileWordsOfASingleWriterAreNotPublished(t *testing.T) {
 			}
 			for _, attacks := range []int{1, 60} {
 				tried++
-				d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "lookup"}}, attacked(order, encode(order), bear, attacks), 20, nil)
+				d, err := NewWriter(configtest.Section[Config]("guidelines"), nil).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "lookup"}}, attacked(order, encode(order), bear, attacks), 20, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -186,7 +186,7 @@ func TestHostileNamesAreWithheld(t *testing.T) {
 				continue
 			}
 			name := encode(order)
-			d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: name}}, []memoryd.Call{keyed(1, name, "", "r", honest(1), "found it", 1)}, 20, nil)
+			d, err := NewWriter(configtest.Section[Config]("guidelines"), nil).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: name}}, []memoryd.Call{keyed(1, name, "", "r", honest(1), "found it", 1)}, 20, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestAnObedientModelPublishesNoOrder(t *testing.T) {
 			calls[i].Input, _ = json.Marshal(with("mode", "none", i))
 		}
 	}
-	f, err := NewRules(configtest.Section[Config]("guidelines")).find(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
+	f, err := NewWriter(configtest.Section[Config]("guidelines"), nil).find(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

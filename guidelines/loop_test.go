@@ -32,7 +32,7 @@ func TestTheRivalsAreBeaten(t *testing.T) {
 			var ours, rivals looptest.Result
 			for seed := range uint64(3) {
 				o := looptest.Options{Runs: 60, Tools: 8, Drift: tc.drift}
-				ours.Add(looptest.Run(9100+seed, &looptest.Ours{Writer: guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), FalseAlarms: 0.05}, o))
+				ours.Add(looptest.Run(9100+seed, &looptest.Ours{Writer: guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil), FalseAlarms: 0.05}, o))
 				rivals.Add(looptest.Run(9100+seed, &looptest.Rivals{List: true, Contrast: true}, o))
 			}
 			t.Logf("ours: %s\nlist and contrast: %s", &ours, &rivals)
@@ -58,7 +58,7 @@ func TestMeasureLoop(t *testing.T) {
 	for _, drift := range []bool{false, true} {
 		var r looptest.Result
 		for seed := range uint64(3) {
-			r.Add(looptest.Run(5200+seed, &looptest.Ours{Writer: guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), FalseAlarms: 0.05}, looptest.Options{Runs: 60, Tools: 8, Drift: drift}))
+			r.Add(looptest.Run(5200+seed, &looptest.Ours{Writer: guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil), FalseAlarms: 0.05}, looptest.Options{Runs: 60, Tools: 8, Drift: drift}))
 		}
 		name := map[bool]string{false: "loop ", true: "drift "}[drift]
 		for _, f := range []struct {

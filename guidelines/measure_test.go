@@ -57,7 +57,7 @@ func TestMeasureRecordedTools(t *testing.T) {
 			}
 			calls = calls[max(0, len(calls)-keep):]
 			start := time.Now()
-			content, _, err := written(t, guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
+			content, _, err := written(t, guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,54 +16,21 @@ import (
 //go:embed prompt.txt
 var instructions string
 
-// Model lets a model choose which recommendations come first, and propose conditions under
+// choose lets the model choose which recommendations come first, and propose conditions under
 // which calls fail. These are tested on the calls, and kept if the calls support them. The
-// program writes every sentence and every count. If nothing of the answer is usable, the
-// guideline is the one that Rules writes.
-type Model struct {
-	// Observe, if set, is called after each answer with the number of kept statements and the
-	// reasons why the others were dropped. Set it before the first Write.
-	Observe func(ctx context.Context, tool memoryd.ToolRef, r Review)
-	// Barred, if set, names the workspaces of which no model is shown anything.
-	Barred func(workspace string) bool
-
-	cfg        Config
-	summarizer summarize.Summarizer
-	rules      *Rules
-}
-
-// NewModel returns a Model that uses m.
-func NewModel(cfg Config, m memoryd.Model) *Model {
-	return &Model{cfg: cfg, summarizer: summarize.Summarizer{Model: m}, rules: NewRules(cfg)}
-}
-
-// Use sets the window, as Rules.Window does. Call it before the first Write.
-func (x *Model) Use(w Window) { x.rules.Window = w }
-
-// Compose writes the guideline of a tool as Rules.Compose does, with the model's choice. Its
-// author is the model's name. It is AuthorRules if nothing of the answer was usable, or if
-// the model failed on a first guideline. Any other failure is an error of kind Unavailable,
-// and the existing guideline stays. If prev, the previous version, was written from the same
-// evidence, no model is asked: its items stay, and only the statistics are updated.
-func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	f, err := x.rules.find(ctx, tool, calls, recent)
-	if err != nil {
-		return nil, err
-	}
-	draft := f.draft()
-	if x.Barred != nil && x.Barred(tool.Workspace) {
-		return x.rules.document(f, draft), nil
-	}
-	mark := fingerprint(draft.fingerprint(x.cfg.MaxWords), instructions, x.summarizer.Model.Name())
+// program writes every sentence and every count. If nothing of the answer is usable, or if the
+// model failed on a first guideline, the guideline is the one of the rules. Any other failure
+// is an error of kind Unavailable, and the existing guideline stays. If prev was written from
+// the same evidence, no model is asked.
+func (x *Writer) choose(ctx context.Context, f *findings, draft draft, prev *Document) (*Document, error) {
+	tool := f.tool
+	mark := fingerprint(draft.fingerprint(x.cfg.MaxWords), instructions, x.model.Name())
 	if prev != nil && prev.Fingerprint == mark && prev.Tool == tool.Tool {
 		d := *prev
 		d.Answers, d.Statistics = f.answers(), statisticsSection(f.stats, f.judgedGood)
 		return &d, nil
 	}
-	f.model = x.summarizer.Model.Name()
+	f.model = x.model.Name()
 	worded := draft
 	mined := f.evidence.Rules
 	request := summarize.Request{
@@ -85,16 +52,16 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 			return sectionsOf(within(worded, x.cfg.MaxWords)), nil
 		},
 	}
-	text, err := x.summarizer.Do(ctx, request)
+	text, err := (&summarize.Summarizer{Model: x.model}).Do(ctx, request)
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && (tool.Guideline.Revision == 0 || errors.Is(err, summarize.ErrUnusable)):
 		f.chosen, f.proposed, f.evidence.Rules = nil, nil, mined
-		return x.rules.document(f, f.draft()), nil // the rules' text stands whenever the model's does not
+		return x.document(f, f.draft()), nil // the rules' text stands whenever the model's does not
 	default:
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
 	}
-	d := x.rules.document(f, worded)
+	d := x.document(f, worded)
 	d.Author, d.Fingerprint = text.Author, mark
 	return d, nil
 }
@@ -119,7 +86,7 @@ const (
 )
 
 // parts is the data of the prompt, most important first.
-func (x *Model) parts(f *findings, draft draft) []summarize.Part {
+func (x *Writer) parts(f *findings, draft draft) []summarize.Part {
 	e := &f.evidence
 	parts := []summarize.Part{
 		{Label: "tool", Data: textsafe.Visible(f.tool.Tool), Required: true},

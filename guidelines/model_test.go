@@ -33,7 +33,7 @@ func says(text string) modelFunc {
 // ask writes the guideline of calls with a model and tells what was dropped.
 func ask(t *testing.T, m modelFunc, calls []memoryd.Call) (string, guidelines.Review, error) {
 	t.Helper()
-	x := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
+	x := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), m)
 	var seen guidelines.Review
 	x.Observe = func(_ context.Context, _ memoryd.ToolRef, r guidelines.Review) { seen = r }
 	content, author, err := written(t, x, toolOf(calls), calls, 20)
@@ -198,14 +198,14 @@ func TestNothingThatAModelWritesIsPublished(t *testing.T) {
 func TestTheRulesWriteWhatAModelsAnswerCannot(t *testing.T) {
 	calls := webSearch(t, 15)
 	cfg := configtest.Section[guidelines.Config]("guidelines")
-	want, _, err := written(t, guidelines.NewRules(cfg), toolOf(calls), calls, 20)
+	want, _, err := written(t, guidelines.NewWriter(cfg, nil), toolOf(calls), calls, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"garbage": "\x00\xff lorem ipsum", "prose": "I am sorry, I cannot do that.", "all false": `{"items":[{"evidence":["x"]}]}`, "blank": "  \n", "json": `{"score": 1}`,
 	} {
-		x := guidelines.NewModel(cfg, says(text))
+		x := guidelines.NewWriter(cfg, says(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestAModelThatCannotBeReachedLeavesTheGuidelineThatIsThere(t *testing.T) {
 	down := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{}, &memoryd.ModelError{Reason: "rate_limited", Temporary: true}
 	})
-	x := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), down)
+	x := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), down)
 	calls := webSearch(t, 15)
 	tool := toolOf(calls)
 	if _, author, err := written(t, x, tool, calls, 20); err != nil || author != guidelines.AuthorRules {

@@ -14,13 +14,20 @@ import (
 // AuthorRules is the author of a guideline without a model.
 const AuthorRules = "rules"
 
-// Rules writes guidelines from the evidence alone. Equal calls give equal bytes.
-type Rules struct {
-	// Window has more calls than the history; nil means there are none. Set it before the
-	// first Write.
+// Writer writes guidelines from the evidence, with a model's choice where there is one. Without
+// one, equal calls give equal bytes.
+type Writer struct {
+	// Window has more calls than the history; nil means there are none. Set it, and the
+	// following, before the first Compose.
 	Window Window
+	// Observe, if set, is called after each answer of the model with the number of kept
+	// statements and the reasons why the others were dropped.
+	Observe func(ctx context.Context, tool memoryd.ToolRef, r Review)
+	// Barred, if set, names the workspaces of which no model is shown anything.
+	Barred func(workspace string) bool
 
-	cfg Config
+	cfg   Config
+	model memoryd.Model
 }
 
 // Window has observations of a tool's newest calls, beyond its history.
@@ -31,12 +38,12 @@ type Window interface {
 	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
-// NewRules returns a Rules.
-func NewRules(cfg Config) *Rules { return &Rules{cfg: cfg} }
+// NewWriter returns a Writer that uses m; nil means no model.
+func NewWriter(cfg Config, m memoryd.Model) *Writer { return &Writer{cfg: cfg, model: m} }
 
 // Compose writes the guideline of a tool from its stored calls, oldest first. The newest recent
-// of them are the recent window. It fails only if ctx has ended.
-func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, _ *Document) (*Document, error) {
+// of them are the recent window; prev is the previous version, or nil.
+func (x *Writer) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -44,11 +51,14 @@ func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	if err != nil {
 		return nil, err
 	}
-	return x.document(f, f.draft()), nil
+	if x.model == nil || x.Barred != nil && x.Barred(tool.Workspace) {
+		return x.document(f, f.draft()), nil
+	}
+	return x.choose(ctx, f, f.draft(), prev)
 }
 
 // document itemises the draft of the rules.
-func (x *Rules) document(f *findings, d draft) *Document {
+func (x *Writer) document(f *findings, d draft) *Document {
 	doc := &Document{
 		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: d,
 		Grounds: groundsFor(f, d), Answers: f.answers(), Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
@@ -68,7 +78,7 @@ func (x *Rules) document(f *findings, d draft) *Document {
 }
 
 // find computes everything that a guideline is worded from.
-func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (*findings, error) {
+func (x *Writer) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (*findings, error) {
 	var window []evidence.Observation
 	var shared bool
 	if x.Window != nil {

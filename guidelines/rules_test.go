@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func write(t *testing.T, calls []memoryd.Call) string {
 	t.Helper()
-	content, author, err := written(t, guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), toolOf(calls), calls, 20)
+	content, author, err := written(t, guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil), toolOf(calls), calls, 20)
 	if err != nil || author != guidelines.AuthorRules {
 		t.Fatalf("author %q, error %v", author, err)
 	}
@@ -121,7 +121,7 @@ func TestNothingHostileReachesAGuideline(t *testing.T) {
 func TestAnEndedContextWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Compose(ctx, memoryd.Tool{}, nil, 20, nil); !errors.Is(err, context.Canceled) {
+	if _, err := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil).Compose(ctx, memoryd.Tool{}, nil, 20, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

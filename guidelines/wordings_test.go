@@ -103,7 +103,7 @@ func refusedTool(r *rand.Rand, family, text, p, q string, bound int, values []st
 // and right recommendation: what calls show decides, not the words.
 func TestCommonRefusalsInFourLanguagesBecomeRecommendations(t *testing.T) {
 	r := rand.New(rand.NewPCG(32, 17))
-	writer := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines"))
+	writer := guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil)
 	const draws = 10
 	right := 0
 	for range draws {

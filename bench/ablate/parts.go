@@ -88,7 +88,7 @@ func judge() area {
 // advice is measured by what later failures say, and by agents that obey it.
 func advice() area {
 	return area{
-		name: "guidelines", title: "Rules and guidelines", unit: "Rules.Compose", per: "guideline",
+		name: "guidelines", title: "Rules and guidelines", unit: "Writer.Compose", per: "guideline",
 		rooms: []room{
 			{
 				dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "Remedy", "search.run", "search.top", "search.best", "Rule.write"}, lists: true,

@@ -204,16 +204,13 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 
 // composer writes guidelines with the op's model, where there is one.
 func (a *app) composer(llmName string, params ops.SummaryParams) revisions.Composer {
-	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
-	if m == nil {
-		writer := guidelines.NewRules(a.cfg.Guidelines)
-		writer.Window = a.window
-		return writer
+	var model memoryd.Model
+	if m := a.models.forOp(llmName, "summary", params.SummarySleepInterval); m != nil {
+		model = a.ledger.Limited(m)
 	}
-	author := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
-	author.Observe, author.Barred = a.noteReview, a.cfg.Privacy.Barred
-	author.Use(a.window)
-	return author
+	writer := guidelines.NewWriter(a.cfg.Guidelines, model)
+	writer.Window, writer.Observe, writer.Barred = a.window, a.noteReview, a.cfg.Privacy.Barred
+	return writer
 }
 
 // noteReview says what was kept of a model's guideline, and why the rest was

@@ -17,7 +17,7 @@ import (
 
 // Ours is this program without a server: guidelines, and forecasts if they are on.
 type Ours struct {
-	Writer *guidelines.Rules
+	Writer *guidelines.Writer
 	// FalseAlarms is the setting of forecasts; 0 turns them off.
 	FalseAlarms float64
 
