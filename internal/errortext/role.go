@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"strconv"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -97,22 +98,7 @@ func (buf *keyBuffer) normal(key string) []byte {
 
 func roleOf(key string) role {
 	var buf keyBuffer
-	k := buf.normal(key)
-	if len(k) < 2 || roleEnds[k[0]&31]>>(k[len(k)-1]&31)&1 == 0 {
-		return roleNone
-	}
-	return roles[string(k)]
-}
-
-// roleEnds has the first and last letters of the keys that have a role: a look
-// at it spares most other keys the search.
-var roleEnds = indexEnds(roles)
-
-func indexEnds(roles map[string]role) (ends [32]uint32) {
-	for k := range roles {
-		ends[k[0]&31] |= 1 << (k[len(k)-1] & 31)
-	}
-	return ends
+	return roles[string(buf.normal(key))]
 }
 
 // voidTexts are values of an error member that mean that there is none.
@@ -165,18 +151,9 @@ func (d *Doc) Filled(i int32) bool {
 
 // Number returns the integer in a number or in a string; otherwise 0.
 func (d *Doc) Number(i int32) int {
-	s := strings.TrimSpace(d.Nodes[i].Val)
-	neg := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	v := 0
-	for k := range len(s) {
-		if !phrases.IsDigit(s[k]) || v > 1e6 {
-			return 0
-		}
-		v = v*10 + int(s[k]-'0')
-	}
-	if neg {
-		return -v
+	v, err := strconv.Atoi(strings.TrimSpace(d.Nodes[i].Val))
+	if err != nil || v > 1e7 || v < -1e7 {
+		return 0
 	}
 	return v
 }
