@@ -10,7 +10,7 @@ import (
 
 // serveMemory is the memory of a server beside the bodies of its requests, which stand there
 // twice while they are worked on: as they came and decoded.
-const serveMemory = 384 << 20
+const serveMemory = 320 << 20
 
 // memoryBound is how many bytes this process may use: the least of what GOMEMLIMIT, its
 // control group and the limit of its address space (ulimit -v) leave. MaxInt64 is no bound.
