@@ -278,7 +278,7 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 
 // Observed is what was read of a call when it was recorded.
 type Observed struct {
-	Agent uint64 // as evidence.AgentOf returns them
+	Agent, Source uint64 // as evidence.AgentOf and evidence.SourceOf return them
 }
 
 // observed puts before the history what the window knows of older calls, and notes
@@ -292,7 +292,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	var older []memoryd.Call
 	for i := range seen {
 		call := seen[i].Call
-		o.Observed[call.Key] = Observed{seen[i].Agent}
+		o.Observed[call.Key] = Observed{seen[i].Agent, seen[i].Writer}
 		if len(history) > 0 && call.Seq >= history[0].Seq {
 			continue
 		}

@@ -172,6 +172,7 @@ type learned struct {
 	score    float64
 	seconds  float64 // 0 means unknown
 	said     uint64  // the same for messages of one kind
+	source   uint64  // who recorded it, 0 when that is not known
 	// input is the beginning of the input, summary what the judge said.
 	input, summary string
 }
@@ -255,6 +256,9 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			wrong[at] = isWrong
 		}
 		h.agent = append(h.agent, seen.Agent)
+		if l.source = seen.Source; l.source == 0 && c.Source() != "" {
+			l.source = evidence.SourceOf(c.Source())
+		}
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		metByJudged = append(metByJudged, set)
@@ -412,10 +416,44 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			risk, support = r, float64(t.Calls+t.Good)
 		}
 	}
-	risk = clip(risk)
+	if risk = clip(risk); m.oneOther(v, near) {
+		risk = min(risk, mostOfOne)
+	}
 	a.Risk = &risk
 	i := stats.WilsonShare(risk, max(1, support))
 	a.RiskCI95 = *i
+}
+
+// mostOfOne is the highest risk that the calls of one source bring about for another one:
+// below that of the severity ask.
+const mostOfOne = 0.49
+
+// oneOther reports whether all failures of calls like the planned one, or of the tool where
+// none is like it, are from one source, and that is another than the caller.
+func (m *Model) oneOther(v *view, near []neighbour) bool {
+	if !m.options.Shared || len(v.breaks) > 0 || v.state.streak > 0 {
+		return false
+	}
+	sources := map[uint64]bool{}
+	note := func(c *learned) {
+		if c.failed() && c.judged {
+			sources[c.source] = true
+		}
+	}
+	for _, place := range m.byInput[v.in.identity] {
+		note(&m.calls[place])
+	}
+	for _, n := range near {
+		if n.similarity >= likeness {
+			note(&m.calls[n.call])
+		}
+	}
+	if len(sources) == 0 {
+		for i := range m.calls {
+			note(&m.calls[i])
+		}
+	}
+	return len(sources) == 1 && !sources[v.Source]
 }
 
 // effective is the number of calls that the near ones count for.

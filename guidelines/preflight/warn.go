@@ -23,8 +23,9 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 	for _, w := range m.broken(v) {
 		found = append(found, rated{w, 1})
 	}
+	other := m.oneOther(v, near)
 	for r := range Rules {
-		if !v.met.has(r) || !m.watched.has(r) {
+		if !v.met.has(r) || !m.watched.has(r) || other && (r == OnlyFailed || r == NeverWorked) {
 			continue
 		}
 		rate, _ := m.rates.of(r, &m.options.Pool)
@@ -39,7 +40,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 	if w, rate := m.wrongAgain(v); rate > 0 {
 		found = append(found, rated{w, rate})
 	}
-	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut {
+	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut && !other {
 		if w, ok := m.alike(near); ok {
 			w.Severity, w.Rule = severityOf(min(*a.Risk, 0.5)), "most_alike_failed" // never more than ask
 			found = append(found, rated{w, *a.Risk})
