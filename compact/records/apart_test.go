@@ -67,3 +67,17 @@ func TestTheLedgerKeepsDeedsApartThatAreEqualInShort(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestNotesWithLongTextsInOneFolderAreTwoDeeds, but a file that is written again is one.
+func TestNotesWithLongTextsInOneFolderAreTwoDeeds(t *testing.T) {
+	t.Parallel()
+	save := func(place int, tool, where, end string) records.Text {
+		return records.Text{From: records.Call, Place: place, Tool: tool, Body: fmt.Sprintf(`{"where":%q,"text":%q}`, where, sharedStart+end), Output: "saved"}
+	}
+	if got := chosen([]records.Text{save(1, "add_note", "recipes", "apples"), save(2, "add_note", "recipes", "pears")}, 900); strings.Count(got, "- add_note(") != 2 {
+		t.Errorf("two notes:\n%s", got)
+	}
+	if got := chosen([]records.Text{save(1, "write_file", "src/limits.py", "apples"), save(2, "write_file", "src/limits.py", "pears")}, 900); strings.Count(got, "- write_file(") != 1 {
+		t.Errorf("one file:\n%s", got)
+	}
+}

@@ -28,29 +28,28 @@ type act struct {
 	place int
 }
 
-// keyOf tells calls apart: the tool and its short arguments; long texts and lists count
-// where there is nothing else, lists not where a call has nothing but one.
+// keyOf tells calls apart: the tool and its short arguments; long texts where none of these
+// identifies a thing.
 func keyOf(t *Text) string {
 	n, ok := parseJSON(t.Body)
 	if !ok || n.kind != '{' {
 		return t.Tool + "\x00" + t.Body
 	}
-	var b strings.Builder
-	b.WriteString(t.Tool)
-	var long strings.Builder
+	key, long, identified := t.Tool, "", false
 	for i := range n.kids {
 		switch kid := &n.kids[i]; {
 		case !kid.scalar():
 		case len(kid.text) > valueLimit:
-			long.WriteString("\x00" + kid.text)
+			long += "\x00" + kid.text
 		case !kid.empty():
-			b.WriteString("\x00" + n.keys[i] + "\x00" + kid.text)
+			key += "\x00" + n.keys[i] + "\x00" + kid.text
+			identified = identified || identifies(kid.text) || written(kid.text)
 		}
 	}
-	if b.Len() == len(t.Tool) {
-		b.WriteString(long.String())
+	if !identified {
+		key += long
 	}
-	return b.String()
+	return key
 }
 
 // readCall makes a line of a call, or what it gave of one whose answer is long.
