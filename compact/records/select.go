@@ -67,6 +67,9 @@ func (s *Set) Select(room int) Selection {
 	if s.said() <= int(saidShare*float64(room)) {
 		c.reserve(room, room, func(it *item) bool { return it.kind == userItem })
 	}
+	if c.scarce {
+		c.reserve(int(wordsShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
+	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.newest(int(freshShare*float64(room)), room)
@@ -87,6 +90,7 @@ const (
 	lastShare  = 0.1
 	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
 	saidShare  = 0.3  // what people wrote, where all of it fits
+	wordsShare = 0.15 // else the newest of that, where room is scarce
 	callShare  = 0.15 // the newest lines of the ledger
 	meantShare = 0.6
 	freshShare = 0.5 // an output that nobody has answered yet
