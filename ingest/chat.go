@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // asked is the name of the function that a call of a chat message asks for, and its arguments.
 // The function is an object (OpenAI), a name (Inspect), or missing (tau2, LangChain: args).
-func asked(t object) (name string, args jsontext.Value) {
-	return t.text("function.name|function|name"), t.at("function.arguments|arguments|args")
+func asked(t loosejson.Members) (name string, args jsontext.Value) {
+	return t.Text("function.name|function|name"), t.At("function.arguments|arguments|args")
 }
 
 // chat follows one conversation. It gives ids to calls that have none, and tells
@@ -80,29 +82,29 @@ func (c *chat) result(id, tool string, r result, at time.Time) {
 
 // message takes one message of the conversation, in any of the dialects that agents log:
 // OpenAI's chat and responses, Anthropic's, and what benchmarks made of them.
-func (c *chat) message(m object) {
-	at := when(m.at("timestamp"))
-	c.base.Model = cmp.Or(c.base.Model, m.text("model"))
-	calls := objects(m.at("tool_calls"))
+func (c *chat) message(m loosejson.Members) {
+	at := when(m.At("timestamp"))
+	c.base.Model = cmp.Or(c.base.Model, m.Text("model"))
+	calls := loosejson.Objects(m.At("tool_calls"))
 	for _, t := range calls {
 		name, args := asked(t)
-		c.call(t.text("id"), name, args, at)
+		c.call(t.Text("id"), name, args, at)
 	}
 	if len(calls) == 0 {
-		c.call("", m.text("function_call.name"), m.at("function_call.arguments"), at)
+		c.call("", m.Text("function_call.name"), m.At("function_call.arguments"), at)
 	}
-	switch m.text("role") {
+	switch m.Text("role") {
 	case "tool", "function", "ipython":
 		c.toolMessage(m, at)
 	case "assistant", "user", "human", "ai":
-		c.blocks(m.at("content"), at)
+		c.blocks(m.At("content"), at)
 	}
 }
 
 // toolMessage takes the message with a result. Its error is a boolean (tau2) or an object
 // (Inspect); tau2 gives it the id of the call.
-func (c *chat) toolMessage(m object, at time.Time) {
-	content := m.at("content")
+func (c *chat) toolMessage(m loosejson.Members, at time.Time) {
+	content := m.At("content")
 	if content.Kind() == '[' && strings.Contains(string(content), `"tool_result"`) && c.blocks(content, at) {
 		return
 	}
@@ -110,40 +112,40 @@ func (c *chat) toolMessage(m object, at time.Time) {
 	if c.unwrap != nil {
 		r = c.unwrap(r.output)
 	}
-	failed, known := truth(m.at("error"))
-	switch problem, status := objectIn(m.at("error")), m.text("status"); {
+	failed, known := loosejson.Truth(m.At("error"))
+	switch problem, status := loosejson.MembersOf(m.At("error")), m.Text("status"); {
 	case problem != nil:
-		r.outcome, r.errorType = Failed, problem.text("type")
+		r.outcome, r.errorType = Failed, problem.Text("type")
 		if r.output == "" || r.output == "..." {
-			r.output = problem.text("message")
+			r.output = problem.Text("message")
 		}
 	case known && failed, status == "error":
 		r.outcome = Failed
 	case known, status == "success":
 		r.outcome = max(r.outcome, Claimed)
 	}
-	id := m.text("tool_call_id")
-	if ids := arrayOf(m.at("tool_call_ids")); id == "" && len(ids) > 0 { // SWE-agent
-		id = textOf(ids[0])
+	id := m.Text("tool_call_id")
+	if ids := loosejson.Elements(m.At("tool_call_ids")); id == "" && len(ids) > 0 { // SWE-agent
+		id = loosejson.TextOf(ids[0])
 	}
-	if own := m.text("id"); id == "" && slices.ContainsFunc(c.open, func(o opened) bool { return o.id == own }) {
+	if own := m.Text("id"); id == "" && slices.ContainsFunc(c.open, func(o opened) bool { return o.id == own }) {
 		id = own
 	}
-	c.result(id, m.text("name|function"), r, at)
+	c.result(id, m.Text("name|function"), r, at)
 }
 
 // blocks takes the calls and results of Anthropic's content; found says whether
 // there was one.
 func (c *chat) blocks(content jsontext.Value, at time.Time) (found bool) {
-	for _, b := range objects(content) {
-		switch kind, of := b.text("type"), b.text("tool_use_id"); {
+	for _, b := range loosejson.Objects(content) {
+		switch kind, of := b.Text("type"), b.Text("tool_use_id"); {
 		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
-			c.call(b.text("id"), b.text("name"), b.at("input"), at)
+			c.call(b.Text("id"), b.Text("name"), b.At("input"), at)
 			found = true
 		case of != "" && strings.HasSuffix(kind, "tool_result"):
-			said := b.at("content")
+			said := b.At("content")
 			r := result{output: contentText(said), outcome: Claimed}
-			if b.is("is_error") || strings.Contains(string(said), `_tool_result_error"`) {
+			if b.Is("is_error") || strings.Contains(string(said), `_tool_result_error"`) {
 				r.outcome = Failed
 			}
 			c.result(of, "", r, at)
@@ -155,10 +157,10 @@ func (c *chat) blocks(content jsontext.Value, at time.Time) (found bool) {
 
 // nameOf is what tells a conversation from all others: its id, and always a hash of
 // what it holds, as benchmarks number tasks from 0 in each of their files.
-func nameOf(d object, doc []byte) string {
+func nameOf(d loosejson.Members, doc []byte) string {
 	var parts []string
 	for i, path := range []string{"conversation_id", "session_id", "id", "task_id", "trial"} {
-		id := d.text(path)
+		id := d.Text(path)
 		if i < 3 && len(id) >= uniqueID {
 			return id
 		}
@@ -174,11 +176,11 @@ func nameOf(d object, doc []byte) string {
 func readChat(f *file) func(doc []byte) error {
 	var whole *chat
 	return func(doc []byte) error {
-		d, err := parse(doc)
+		d, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
-		if d.text("role") == "" {
+		if d.Text("role") == "" {
 			f.conversation(d, doc, 0)
 			return nil
 		}
@@ -193,27 +195,27 @@ func readChat(f *file) func(doc []byte) error {
 
 // conversation takes a document that holds a conversation, also inside the request
 // and the response of a logged exchange.
-func (f *file) conversation(d object, doc []byte, depth int) {
+func (f *file) conversation(d loosejson.Members, doc []byte, depth int) {
 	c := f.chat(nameOf(d, doc))
 	c.unwrap = textFailure(f.format)
 	f.sayDoc(c.base.Conversation, d)
-	for _, m := range append(objects(d.at("messages")), objects(d.at("traj"))...) {
+	for _, m := range append(loosejson.Objects(d.At("messages")), loosejson.Objects(d.At("traj"))...) {
 		c.message(m)
 	}
-	for _, choice := range objects(d.at("choices")) {
-		c.message(objectIn(choice.at("message")))
+	for _, choice := range loosejson.Objects(d.At("choices")) {
+		c.message(loosejson.MembersOf(choice.At("message")))
 	}
 	inside := func(docs ...jsontext.Value) {
 		for _, v := range docs {
-			if inner := objectIn(v); inner != nil && depth == 0 {
+			if inner := loosejson.MembersOf(v); inner != nil && depth == 0 {
 				f.conversation(inner, v, depth+1)
 			}
 		}
 	}
-	inside(arrayOf(d.at("simulations"))...)
-	f.items(c, d.at("input"))
-	f.items(c, d.at("output"))
-	inside(d.at("body"), d.at("request"), d.at("response"))
+	inside(loosejson.Elements(d.At("simulations"))...)
+	f.items(c, d.At("input"))
+	f.items(c, d.At("output"))
+	inside(d.At("body"), d.At("request"), d.At("response"))
 }
 
 // textFailure is how a format writes a failure into the text of a result.

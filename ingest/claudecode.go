@@ -3,6 +3,8 @@ package ingest
 import (
 	"cmp"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -13,44 +15,44 @@ func readClaude(f *file) func(doc []byte) error {
 		if f.message == nil && !mentions(doc, `"tool_use`, `"tool_result"`) {
 			return nil
 		}
-		line, err := parse(doc)
+		line, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
 		f.claude(line)
-		for _, l := range objects(line.at("loglines")) {
+		for _, l := range loosejson.Objects(line.At("loglines")) {
 			f.claude(l)
 		}
 		return nil
 	}
 }
 
-func (f *file) claude(line object) {
-	m, aside := objectIn(line.at("message")), line.is("isSidechain")
-	base := Call{Source: f.format, Conversation: cmp.Or(line.text("sessionId"), f.base), Agent: line.text("agentId"), Model: m.text("model")}
+func (f *file) claude(line loosejson.Members) {
+	m, aside := loosejson.MembersOf(line.At("message")), line.Is("isSidechain")
+	base := Call{Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"), Model: m.Text("model")}
 	if aside && base.Agent == "" {
 		base.Agent = "sidechain"
 	}
-	if role := m.text("role"); !aside && !line.is("isMeta") && role != "" && len(m["content"]) > 0 { // it may be a part of one message
-		f.say(base.Conversation, cmp.Or(m.text("id"), line.text("uuid")), objectOf("role", role, "content", m["content"]))
+	if role := m.Text("role"); !aside && !line.Is("isMeta") && role != "" && len(m["content"]) > 0 { // it may be a part of one message
+		f.say(base.Conversation, cmp.Or(m.Text("id"), line.Text("uuid")), objectOf("role", role, "content", m["content"]))
 	}
-	blocks, results := objects(m.at("content")), 0
+	blocks, results := loosejson.Objects(m.At("content")), 0
 	for _, b := range blocks {
-		if b.text("type") == "tool_result" {
+		if b.Text("type") == "tool_result" {
 			results++
 		}
 	}
-	at := when(line.at("timestamp"))
+	at := when(line.At("timestamp"))
 	for _, b := range blocks {
 		c := base
-		switch b.text("type") {
+		switch b.Text("type") {
 		case "tool_use":
-			c.ID, c.Tool, c.Input, c.Begun = b.text("id"), b.text("name"), input(b.at("input")), at
+			c.ID, c.Tool, c.Input, c.Begun = b.Text("id"), b.Text("name"), input(b.At("input")), at
 		case "tool_result":
-			c.ID, c.Model, c.Done = b.text("tool_use_id"), "", at
-			c.end(unwrapClaude(contentText(b.at("content")), b.is("is_error")))
+			c.ID, c.Model, c.Done = b.Text("tool_use_id"), "", at
+			c.end(unwrapClaude(contentText(b.At("content")), b.Is("is_error")))
 			if results == 1 { // what is kept beside the blocks is of this one
-				c.claudeResult(line.at("toolUseResult"))
+				c.claudeResult(line.At("toolUseResult"))
 			}
 		}
 		if c.ID != "" {
@@ -61,13 +63,13 @@ func (f *file) claude(line object) {
 
 // claudeResult adds what only the host's own account of a result shows.
 func (c *Call) claudeResult(v jsontext.Value) {
-	r := objectIn(v)
-	if stopped(text(v)) || r.is("interrupted") {
+	r := loosejson.MembersOf(v)
+	if stopped(loosejson.Text(v)) || r.Is("interrupted") {
 		c.Outcome = Cancelled
 	}
-	if r.text("status") == "async_launched" && c.Outcome != Failed { // begun, not done
+	if r.Text("status") == "async_launched" && c.Outcome != Failed { // begun, not done
 		c.Outcome = Unknown
 		return
 	}
-	c.Duration = cmp.Or(c.Duration, r.seconds(1e-3, "durationMs", "totalDurationMs"))
+	c.Duration = cmp.Or(c.Duration, secondsOf(r, 1e-3, "durationMs", "totalDurationMs"))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"memoryd/internal/loosejson"
 )
 
 // readCline reads the history of a task of Cline, which is Anthropic's messages. Models
@@ -12,19 +14,19 @@ import (
 func readCline(f *file) func(doc []byte) error {
 	var c *chat
 	return func(doc []byte) error {
-		m, err := parse(doc)
+		m, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
 		if c == nil {
 			c = f.chat(f.base + "-" + digest(doc))
 		}
-		at := when(m.at("ts|timestamp"))
-		if c.blocks(m.at("content"), at) {
+		at := when(m.At("ts|timestamp"))
+		if c.blocks(m.At("content"), at) {
 			return nil
 		}
-		said := contentText(m.at("content"))
-		if m.text("role") == "assistant" {
+		said := contentText(m.At("content"))
+		if m.Text("role") == "assistant" {
 			if tool, args := xmlCall(said); tool != "" {
 				in, err := json.Marshal(args)
 				if err != nil { // texts: it cannot fail

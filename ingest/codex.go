@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -20,22 +22,22 @@ func readCodex(f *file) func(doc []byte) error {
 		if f.message == nil && !mentions(doc, "call", "session_meta", "item_completed", "patch_apply", "turn_context") {
 			return nil
 		}
-		line, err := parse(doc)
+		line, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
-		p := objectIn(line.at("payload"))
-		switch at := when(line.at("timestamp")); line.text("type") {
+		p := loosejson.MembersOf(line.At("payload"))
+		switch at := when(line.At("timestamp")); line.Text("type") {
 		case "session_meta":
-			base.Conversation = cmp.Or(p.text("id"), base.Conversation)
-			if bytes.Contains(p.at("source"), []byte("subagent")) {
+			base.Conversation = cmp.Or(p.Text("id"), base.Conversation)
+			if bytes.Contains(p.At("source"), []byte("subagent")) {
 				base.Agent = base.Conversation
 			}
 		case "turn_context":
-			base.Model = p.text("model")
+			base.Model = p.Text("model")
 		case "response_item":
-			if slices.Contains(saidItems, p.text("type")) {
-				f.say(base.Conversation, "", line.at("payload"))
+			if slices.Contains(saidItems, p.Text("type")) {
+				f.say(base.Conversation, "", line.At("payload"))
 			}
 			f.item(base, p, at)
 		case "event_msg":
@@ -50,40 +52,40 @@ func readResponses(f *file) func(doc []byte) error {
 	base := Call{Source: f.format}
 	return func(doc []byte) error {
 		base.Conversation = cmp.Or(base.Conversation, f.base+"-"+digest(doc))
-		one, err := parse(doc)
-		f.item(base, one, when(one.at("timestamp")))
+		one, err := loosejson.ParseMembers(doc)
+		f.item(base, one, when(one.At("timestamp")))
 		return err
 	}
 }
 
 // items takes a list of items.
 func (f *file) items(c *chat, v jsontext.Value) {
-	for _, i := range objects(v) {
+	for _, i := range loosejson.Objects(v) {
 		f.item(c.base, i, time.Time{})
 	}
 }
 
 // item takes an item of OpenAI's responses, as requests, answers and the rollouts of Codex
 // CLI hold them: a call, or its output.
-func (f *file) item(c Call, i object, at time.Time) {
-	c.ID = i.text("call_id")
-	switch kind := i.text("type"); kind {
+func (f *file) item(c Call, i loosejson.Members, at time.Time) {
+	c.ID = i.Text("call_id")
+	switch kind := i.Text("type"); kind {
 	case "function_call", "custom_tool_call", "local_shell_call":
-		c.Tool, c.Input, c.Begun = inNamespace(i.text("namespace"), i.text("name")), input(i.at("arguments")), at
+		c.Tool, c.Input, c.Begun = inNamespace(i.Text("namespace"), i.Text("name")), input(i.At("arguments")), at
 		switch kind {
 		case "custom_tool_call":
-			c.Input = input(i.at("input"))
+			c.Input = input(i.At("input"))
 		case "local_shell_call":
-			c.Tool, c.Input = "local_shell", input(i.at("action"))
-			c.ID = cmp.Or(c.ID, i.text("id"))
+			c.Tool, c.Input = "local_shell", input(i.At("action"))
+			c.ID = cmp.Or(c.ID, i.Text("id"))
 		}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		c.ID, c.Done = i.text("call_id|id"), at
-		c.end(itemOutput(i.at("output")))
+		c.ID, c.Done = i.Text("call_id|id"), at
+		c.end(itemOutput(i.At("output")))
 	case "mcp_call": // made by the model's own server; call and result in one
-		c.ID, c.Tool, c.Input, c.Done = i.text("id"), i.text("name"), input(i.at("arguments")), at
-		r := result{output: contentText(i.at("output")), outcome: Succeeded}
-		if problem := i.at("error"); there(problem) {
+		c.ID, c.Tool, c.Input, c.Done = i.Text("id"), i.Text("name"), input(i.At("arguments")), at
+		r := result{output: contentText(i.At("output")), outcome: Succeeded}
+		if problem := i.At("error"); loosejson.There(problem) {
 			r = result{output: contentText(problem), outcome: Failed}
 		}
 		c.end(r)
@@ -106,52 +108,52 @@ func inNamespace(namespace, tool string) string {
 
 // itemOutput reads the output of a call: a text, {content, success}, or blocks.
 func itemOutput(v jsontext.Value) result {
-	o := objectIn(v)
+	o := loosejson.MembersOf(v)
 	content := o["content"]
 	if len(content) == 0 {
 		return unwrapCodex(contentText(v))
 	}
 	r := unwrapCodex(contentText(content))
-	if ok, known := truth(o.at("success")); known && !ok {
+	if ok, known := loosejson.Truth(o.At("success")); known && !ok {
 		r.outcome = max(r.outcome, Failed)
 	}
 	return r
 }
 
 // event takes an event of a rollout that says how a call ended.
-func (f *file) event(c Call, i object, at time.Time) {
-	c.ID = i.text("call_id")
-	if i.text("type") == "item_completed" {
-		c.Begun = when(i.at("started_at_ms"))
-		if t := when(i.at("completed_at_ms")); !t.IsZero() {
+func (f *file) event(c Call, i loosejson.Members, at time.Time) {
+	c.ID = i.Text("call_id")
+	if i.Text("type") == "item_completed" {
+		c.Begun = when(i.At("started_at_ms"))
+		if t := when(i.At("completed_at_ms")); !t.IsZero() {
 			at = t
 		}
-		i = objectIn(i.at("item"))
-		c.ID = i.text("id")
+		i = loosejson.MembersOf(i.At("item"))
+		c.ID = i.Text("id")
 	}
 	c.Done = at
-	c.Duration = i.seconds(1, "duration.secs") + i.seconds(1e-9, "duration.nanos")
-	written, status := i.text("stdout")+i.text("stderr"), i.text("status")
-	switch i.text("type") {
+	c.Duration = secondsOf(i, 1, "duration.secs") + secondsOf(i, 1e-9, "duration.nanos")
+	written, status := i.Text("stdout")+i.Text("stderr"), i.Text("status")
+	switch i.Text("type") {
 	case "exec_command_end", "CommandExecution":
 		r := result{output: written}
-		if all := i.at("aggregated_output"); all.Kind() == '"' {
-			r.output = text(all)
+		if all := i.At("aggregated_output"); all.Kind() == '"' {
+			r.output = loosejson.Text(all)
 		}
-		r.exited(string(i.at("exit_code")))
+		r.exited(string(i.At("exit_code")))
 		c.end(r)
 	case "mcp_tool_call_end", "McpToolCall":
-		if tool := i.text("tool|invocation.tool"); tool != "" {
-			c.Tool = "mcp__" + i.text("server|invocation.server") + "__" + tool
+		if tool := i.Text("tool|invocation.tool"); tool != "" {
+			c.Tool = "mcp__" + i.Text("server|invocation.server") + "__" + tool
 		}
-		c.Input = input(i.at("arguments|invocation.arguments"))
-		c.end(mcpOutput(i.at("result")))
+		c.Input = input(i.At("arguments|invocation.arguments"))
+		c.end(mcpOutput(i.At("result")))
 		if status == "failed" {
 			c.Outcome = Failed
 		}
 	case "patch_apply_end", "FileChange":
 		r := result{output: strings.TrimSpace(written)}
-		if ok, known := truth(i.at("success")); known && !ok || status == "failed" {
+		if ok, known := loosejson.Truth(i.At("success")); known && !ok || status == "failed" {
 			r.outcome = Failed
 		} else if known || status == "completed" {
 			r.outcome = Succeeded
@@ -170,19 +172,19 @@ func (f *file) event(c Call, i object, at time.Time) {
 
 // mcpOutput reads the result of a tool of MCP, also with Codex's {Ok}, {Err} around it.
 func mcpOutput(v jsontext.Value) result {
-	m := objectIn(v)
-	if failure := m.at("Err"); there(failure) {
+	m := loosejson.MembersOf(v)
+	if failure := m.At("Err"); loosejson.There(failure) {
 		return result{output: contentText(failure), outcome: Failed}
 	}
-	if inner := m.at("Ok"); inner.Kind() == '{' {
-		v, m = inner, objectIn(inner)
+	if inner := m.At("Ok"); inner.Kind() == '{' {
+		v, m = inner, loosejson.MembersOf(inner)
 	}
-	content, data := m.at("content"), m.at("structuredContent")
-	if !there(content) && !there(data) {
+	content, data := m.At("content"), m.At("structuredContent")
+	if !loosejson.There(content) && !loosejson.There(data) {
 		return result{output: contentText(v)}
 	}
 	r := result{output: cmp.Or(contentText(content), contentText(data)), outcome: Succeeded}
-	if m.is("isError") || m.is("is_error") {
+	if m.Is("isError") || m.Is("is_error") {
 		r.outcome = Failed
 	}
 	return r

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -65,12 +67,12 @@ func Conversations(ctx context.Context, path string) (all []*Conversation, err e
 // extend adds the blocks of m to the newest message, of which it is a further part.
 func (c *Conversation) extend(m jsontext.Value) bool {
 	last := &c.Messages[len(c.Messages)-1]
-	old, more := objectIn(*last), objectIn(m)
-	blocks := arrayOf(old.at("content"))
-	if old.text("role") != more.text("role") || len(blocks) == 0 {
+	old, more := loosejson.MembersOf(*last), loosejson.MembersOf(m)
+	blocks := loosejson.Elements(old.At("content"))
+	if old.Text("role") != more.Text("role") || len(blocks) == 0 {
 		return false
 	}
-	*last = objectOf("role", old.text("role"), "content", join(append(blocks, arrayOf(more.at("content"))...)))
+	*last = objectOf("role", old.Text("role"), "content", join(append(blocks, loosejson.Elements(more.At("content"))...)))
 	return true
 }
 
@@ -82,25 +84,25 @@ func (f *file) say(conversation, id string, m jsontext.Value) {
 }
 
 // sayDoc gives the messages of a document that holds a conversation.
-func (f *file) sayDoc(conversation string, d object) {
+func (f *file) sayDoc(conversation string, d loosejson.Members) {
 	for _, path := range []string{"messages", "traj", "history"} {
-		for _, m := range arrayOf(d.at(path)) {
+		for _, m := range loosejson.Elements(d.At(path)) {
 			f.say(conversation, "", m)
 		}
 	}
 }
 
 // sayGemini gives a message of Gemini CLI in the form of OpenAI's chat.
-func (f *file) sayGemini(conversation string, d object, made []object) {
-	said, id := contentText(d.at("content")), d.text("id")
-	switch kind := d.text("type"); {
+func (f *file) sayGemini(conversation string, d loosejson.Members, made []loosejson.Members) {
+	said, id := contentText(d.At("content")), d.Text("id")
+	switch kind := d.Text("type"); {
 	case kind == "user" && said != "":
 		f.say(conversation, id, objectOf("role", "user", "content", said))
 	case kind == "gemini" && (len(made) > 0 || said != ""):
 		var calls []jsontext.Value
 		for _, g := range made {
-			call := objectOf("name", g.text("name"), "arguments", string(g["args"]))
-			calls = append(calls, objectOf("type", "function", "id", g.text("id"), "function", call))
+			call := objectOf("name", g.Text("name"), "arguments", string(g["args"]))
+			calls = append(calls, objectOf("type", "function", "id", g.Text("id"), "function", call))
 		}
 		m := []any{"role", "assistant", "content", said}
 		if len(calls) > 0 {
@@ -108,8 +110,8 @@ func (f *file) sayGemini(conversation string, d object, made []object) {
 		}
 		f.say(conversation, id, objectOf(m...))
 		for _, g := range made {
-			answer := objectOf("role", "tool", "content", geminiResult(g).output, "tool_call_id", g.text("id"))
-			f.say(conversation, g.text("id")+"="+g.text("status"), answer)
+			answer := objectOf("role", "tool", "content", geminiResult(g).output, "tool_call_id", g.Text("id"))
+			f.say(conversation, g.Text("id")+"="+g.Text("status"), answer)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -199,7 +201,7 @@ func (s scanner) object(dec *jsontext.Decoder, b *budget) error {
 			return err
 		}
 		key := bytes.Clone(name)
-		if slices.Contains(streamed, text(jsontext.Value(key))) && dec.PeekKind() == '[' {
+		if slices.Contains(streamed, loosejson.Text(jsontext.Value(key))) && dec.PeekKind() == '[' {
 			one := append(append([]byte{'{'}, key...), ":["...)
 			n := len(one)
 			if err := s.elements(dec, b, func(v []byte) {

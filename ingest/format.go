@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -32,7 +33,7 @@ const Auto = "auto"
 
 // Formats are all supported formats, in the order in which they are tried.
 func Formats() []Format {
-	readExport := each(func(f *file, d object, _ []byte) { f.export(d, 0) })
+	readExport := each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
 	return []Format{
 		{"codex", "lines with type and payload, the first a session_meta",
 			"payload & type=session_meta,response_item,event_msg,turn_context,compacted", readCodex},
@@ -102,7 +103,7 @@ func FormatNames() []string {
 // shape is a document of which only the outermost members are known.
 type shape struct {
 	doc     []byte
-	members object
+	members loosejson.Members
 	first   map[string][]*shape // objects among the first elements of lists that are members
 }
 
@@ -133,7 +134,7 @@ func (s *shape) meets(term string) bool {
 		return s.within(list, strings.Split(names, ",")...)
 	}
 	name, texts, given := strings.Cut(term, "=")
-	return s.has(name) && (!given || slices.Contains(strings.Split(texts, ","), text(s.members[name])))
+	return s.has(name) && (!given || slices.Contains(strings.Split(texts, ","), loosejson.Text(s.members[name])))
 }
 
 func (s *shape) has(names ...string) bool {
@@ -184,10 +185,10 @@ func mentions(doc []byte, texts ...string) bool {
 }
 
 // each makes a reader of documents by themselves.
-func each(take func(f *file, d object, doc []byte)) func(f *file) func(doc []byte) error {
+func each(take func(f *file, d loosejson.Members, doc []byte)) func(f *file) func(doc []byte) error {
 	return func(f *file) func(doc []byte) error {
 		return func(doc []byte) error {
-			d, err := parse(doc)
+			d, err := loosejson.ParseMembers(doc)
 			if err == nil {
 				take(f, d, doc)
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 	_ "modernc.org/sqlite" // the databases in which hosts keep their sessions
 )
@@ -88,23 +90,23 @@ func hosts() map[string]host {
 
 // elementsOf is the elements of an array, or a value alone.
 func elementsOf(v jsontext.Value) []jsontext.Value {
-	if v.Kind() != '[' && there(v) {
+	if v.Kind() != '[' && loosejson.There(v) {
 		return []jsontext.Value{v}
 	}
-	return arrayOf(v)
+	return loosejson.Elements(v)
 }
 
 // readHost reads messages by the forms of their program.
 func readHost(f *file) func(doc []byte) error {
 	h, chats, last := hosts()[f.format], map[string]*chat{}, ""
 	return func(doc []byte) error {
-		d, err := parse(doc)
+		d, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
-		name := text(d.at(h.conversation))
-		if f.format == "pi" && text(d["type"]) == "session" {
-			name = text(d["id"])
+		name := loosejson.Text(d.At(h.conversation))
+		if f.format == "pi" && loosejson.Text(d["type"]) == "session" {
+			name = loosejson.Text(d["id"])
 		}
 		if last = cmp.Or(name, last); last == "" {
 			last = f.base + "-" + digest(doc)
@@ -114,13 +116,13 @@ func readHost(f *file) func(doc []byte) error {
 			c = f.chat(last)
 			chats[last] = c
 		}
-		messages := []object{d}
+		messages := []loosejson.Members{d}
 		if held := elementsOf(d["messages"]); len(held) > 0 {
-			messages = objects(join(held))
+			messages = loosejson.Objects(join(held))
 		}
 		for _, m := range messages {
 			for i := range h.forms {
-				h.forms[i].read(c, m, m.at(h.at))
+				h.forms[i].read(c, m, m.At(h.at))
 			}
 		}
 		return nil
@@ -128,27 +130,27 @@ func readHost(f *file) func(doc []byte) error {
 }
 
 // read takes the calls and results of a message.
-func (m *form) read(c *chat, message object, stamp jsontext.Value) {
-	parts := []object{message}
+func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
+	parts := []loosejson.Members{message}
 	if m.parts != "" {
-		parts = objects(join(elementsOf(message.at(m.parts))))
+		parts = loosejson.Objects(join(elementsOf(message.At(m.parts))))
 	}
 	for _, p := range parts {
-		kind := text(p.at(m.kind))
-		id, tool := p.text(m.id), strings.TrimSuffix(strings.TrimPrefix(text(p.at(m.tool)), "tool-"), "ToolCall")
+		kind := loosejson.Text(p.At(m.kind))
+		id, tool := p.Text(m.id), strings.TrimSuffix(strings.TrimPrefix(loosejson.Text(p.At(m.tool)), "tool-"), "ToolCall")
 		if is(kind, m.call) {
 			begun := stamp
 			if m.begun != "" {
-				begun = p.at(m.begun)
+				begun = p.At(m.begun)
 			}
-			c.call(id, tool, p.at(m.input), when(begun))
+			c.call(id, tool, p.At(m.input), when(begun))
 		}
 		if is(kind, m.result) {
 			done := stamp
 			if m.done != "" {
-				done = p.at(m.done)
+				done = p.At(m.done)
 			}
-			r := result{output: contentText(p.at(m.output))}
+			r := result{output: contentText(p.At(m.output))}
 			if m.notes {
 				r = unwrapEnd(r.output)
 			}
@@ -157,7 +159,7 @@ func (m *form) read(c *chat, message object, stamp jsontext.Value) {
 				r.outcome = Failed
 			}
 			if m.exit != "" {
-				r.exited(string(p.at(m.exit)))
+				r.exited(string(p.At(m.exit)))
 			}
 			c.result(id, tool, r, when(done))
 		}
@@ -173,14 +175,14 @@ func is(kind string, of []string) bool {
 
 // meets reports whether what a path leads to is the value after =, or, without one, is
 // there and not false.
-func meets(o object, path string) bool {
+func meets(o loosejson.Members, path string) bool {
 	path, want, given := strings.Cut(path, "=")
-	now := o.at(path)
+	now := o.At(path)
 	if given {
-		return text(now) == want || string(now) == want
+		return loosejson.Text(now) == want || string(now) == want
 	}
-	no, known := truth(now)
-	return there(now) && (!known || no)
+	no, known := loosejson.Truth(now)
+	return loosejson.There(now) && (!known || no)
 }
 
 // databases are the questions that a host's database answers with its messages.

@@ -1,5 +1,7 @@
 package ingest
 
+import "memoryd/internal/loosejson"
+
 // readGemini reads chats of Gemini CLI: a line of one, or the whole chat as older versions
 // wrote it. A message is written again when its calls have ended, so the accounts of a call
 // are joined by its id. What a rewind takes out of the conversation was done nevertheless,
@@ -10,19 +12,19 @@ func readGemini(f *file) func(doc []byte) error {
 		if f.message == nil && !mentions(doc, `"sessionId"`, `"toolCalls"`) {
 			return nil
 		}
-		d, err := parse(doc)
+		d, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
-		if id := d.text("sessionId"); id != "" {
+		if id := d.Text("sessionId"); id != "" {
 			base.Conversation = id
-			if d.text("kind") == "subagent" {
+			if d.Text("kind") == "subagent" {
 				base.Agent = id
 			}
 		}
 		f.gemini(base, d)
 		for _, path := range []string{"messages", "$set.messages", "$push.messages"} { // edits of what was written before
-			for _, m := range objects(d.at(path)) {
+			for _, m := range loosejson.Objects(d.At(path)) {
 				f.gemini(base, m)
 			}
 		}
@@ -30,46 +32,46 @@ func readGemini(f *file) func(doc []byte) error {
 	}
 }
 
-func (f *file) gemini(base Call, d object) {
-	calls := objects(d.at("toolCalls"))
+func (f *file) gemini(base Call, d loosejson.Members) {
+	calls := loosejson.Objects(d.At("toolCalls"))
 	f.sayGemini(base.Conversation, d, calls)
 	for _, g := range calls {
 		c := base
-		c.ID, c.Tool, c.Input, c.Model = g.text("id"), g.text("name"), input(g.at("args")), d.text("model")
+		c.ID, c.Tool, c.Input, c.Model = g.Text("id"), g.Text("name"), input(g.At("args")), d.Text("model")
 		if c.ID == "" || c.Tool == "" {
 			continue
 		}
-		switch g.text("status") {
+		switch g.Text("status") {
 		case "success", "error", "cancelled":
-			c.Done = when(g.at("timestamp"))
+			c.Done = when(g.At("timestamp"))
 			c.end(geminiResult(g))
 		}
 		f.add(c)
 	}
 }
 
-func geminiResult(g object) (r result) {
-	parts := objects(g.at("result"))
+func geminiResult(g loosejson.Members) (r result) {
+	parts := loosejson.Objects(g.At("result"))
 	for i, part := range parts {
-		failure, output := part.at("functionResponse.response.error"), part.at("functionResponse.response.output")
+		failure, output := part.At("functionResponse.response.error"), part.At("functionResponse.response.output")
 		switch {
 		case i > 0: // what the response only announced
-			if t := text(part["text"]); t != "" {
+			if t := loosejson.Text(part["text"]); t != "" {
 				r.output += "\n" + t
 			}
-		case there(failure):
+		case loosejson.There(failure):
 			r.output, r.outcome = contentText(failure), Failed
 			if stopped(r.output) {
 				r.outcome = Cancelled
 			}
-		case there(output):
+		case loosejson.There(output):
 			r = unwrapGemini(contentText(output))
 		}
 	}
 	if r.output == "" && len(parts) == 0 {
-		r.output = text(g["resultDisplay"])
+		r.output = loosejson.Text(g["resultDisplay"])
 	}
-	switch g.text("status") {
+	switch g.Text("status") {
 	case "error":
 		r.outcome = max(r.outcome, Failed)
 	case "cancelled":

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -58,7 +59,7 @@ type hookHost struct {
 	noIDs bool
 	// call makes of a planned call, or one that was made, what the transcript has.
 	call   func(c *Call)
-	result func(b object, c *Call)
+	result func(b loosejson.Members, c *Call)
 	answer func(h *Hook, r HookReply) any
 }
 
@@ -98,26 +99,27 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	if !ok {
 		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
 	}
-	b, err := parse(body)
+	b, err := loosejson.ParseMembers(body)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body must be a hook's event: a JSON object")
 	}
-	h := &Hook{Host: host, Event: b.text("hook_event_name"), Transcript: b.text("transcript_path")}
+	h := &Hook{Host: host, Event: b.Text("hook_event_name"), Transcript: b.Text("transcript_path")}
 	h.Moment = speaks.moments[strings.ToLower(h.Event)]
-	if h.Event == "" && b.text("toolName") != "" { // Copilot's older form names no event
+	if h.Event == "" && b.Text("toolName") != "" { // Copilot's older form names no event
 		h.Moment, h.Event = BeforeCall, "PreToolUse"
-		if there(b.at("toolResult|error")) {
+		if loosejson.There(b.At("toolResult|error")) {
 			h.Moment, h.Event = AfterCall, "PostToolUse"
 		}
 	}
-	source := b.text("source")
+	source := b.Text("source")
 	h.Forgot = strings.EqualFold(h.Event, "sessionstart") && (source == "compact" || source == "clear")
 	c := Call{
-		Source: "hook:" + host, Conversation: b.text("session_id|sessionId|conversation_id"), ID: b.text("tool_use_id"), Agent: b.text("agent_id"),
-		Tool: b.text("tool_name|toolName"), Input: input(b.at("tool_input|toolArgs")), Begun: now, Project: b.text("cwd"),
+		Source: "hook:" + host, Conversation: b.Text("session_id|sessionId|conversation_id"),
+		ID: b.Text("tool_use_id"), Agent: b.Text("agent_id"),
+		Tool: b.Text("tool_name|toolName"), Input: input(b.At("tool_input|toolArgs")), Begun: now, Project: b.Text("cwd"),
 	}
-	if folders := arrayOf(b.at("workspace_roots")); c.Project == "" && len(folders) > 0 {
-		c.Project = textOf(folders[0])
+	if folders := loosejson.Elements(b.At("workspace_roots")); c.Project == "" && len(folders) > 0 {
+		c.Project = loosejson.TextOf(folders[0])
 	}
 	if (h.Moment == BeforeCall || h.Moment == AfterCall) && c.Tool == "" {
 		return nil, memoryd.Errorf(memoryd.Invalid, "tool_name: missing")
@@ -127,7 +129,7 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	}
 	if h.Moment == AfterCall {
 		c.Done, c.Ended = now, true
-		c.Duration = b.seconds(1e-3, "duration_ms", "duration")
+		c.Duration = secondsOf(b, 1e-3, "duration_ms", "duration")
 		c.Begun = now.Add(-c.Duration)
 		speaks.result(b, &c)
 		h.Elsewhere = speaks.noIDs && h.Transcript != ""
@@ -151,7 +153,7 @@ func (h *Hook) Repairs() bool { return hookHosts[h.Host].repairs }
 // Spoken returns an input with the host's own parameter names, if its hooks use other names
 // than its model.
 func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
-	command := objectIn(jsontext.Value(input))["cmd"]
+	command := loosejson.MembersOf(jsontext.Value(input))["cmd"]
 	if h.Host == "codex" && h.Call.Tool == "exec_command" && command.Kind() == '"' {
 		return json.RawMessage(objectOf("command", command))
 	}
@@ -230,9 +232,9 @@ func cursorAnswer(_ *Hook, r HookReply) any {
 
 // claudeHookResult reads a result of Claude Code: the tool's own object, or the text
 // of a failure.
-func claudeHookResult(b object, c *Call) {
-	failure, stopped, response := b.at("error"), b.is("is_interrupt"), b.at("tool_response")
-	if there(failure) || stopped {
+func claudeHookResult(b loosejson.Members, c *Call) {
+	failure, stopped, response := b.At("error"), b.Is("is_interrupt"), b.At("tool_response")
+	if loosejson.There(failure) || stopped {
 		c.end(unwrapClaude(errorText(failure), true))
 		if stopped {
 			c.Outcome = Cancelled
@@ -246,31 +248,31 @@ func claudeHookResult(b object, c *Call) {
 // shellText joins what a command wrote to both its streams; any other result is its
 // text.
 func shellText(v jsontext.Value) string {
-	shell := objectIn(v)
+	shell := loosejson.MembersOf(v)
 	if shell["stdout"].Kind() != '"' {
 		return contentText(v)
 	}
-	return strings.Trim(strings.TrimRight(shell.text("stdout"), "\n")+"\n"+shell.text("stderr"), "\n")
+	return strings.Trim(strings.TrimRight(shell.Text("stdout"), "\n")+"\n"+shell.Text("stderr"), "\n")
 }
 
 // errorText is a message, or that of an object.
 func errorText(v jsontext.Value) string {
-	e := objectIn(v)
-	return cmp.Or(strings.Trim(e.text("type")+": "+e.text("message"), ": "), text(v))
+	e := loosejson.MembersOf(v)
+	return cmp.Or(strings.Trim(e.Text("type")+": "+e.Text("message"), ": "), loosejson.Text(v))
 }
 
 // codexHookCall undoes a translation: Codex tells hooks of its shell as if it were that
 // of Claude Code, its model and its transcript know it by another name.
 func codexHookCall(c *Call) {
-	if command := objectIn(jsontext.Value(c.Input))["command"]; c.Tool == "Bash" && command.Kind() == '"' {
+	if command := loosejson.MembersOf(jsontext.Value(c.Input))["command"]; c.Tool == "Bash" && command.Kind() == '"' {
 		c.Tool, c.Input = "exec_command", json.RawMessage(objectOf("cmd", command))
 	}
 }
 
 // codexHookResult reads a result of Codex: the text that the model sees, without an
 // exit code, or a result of MCP.
-func codexHookResult(b object, c *Call) {
-	response := b.at("tool_response")
+func codexHookResult(b loosejson.Members, c *Call) {
+	response := b.At("tool_response")
 	if response.Kind() == '{' {
 		c.end(mcpOutput(response))
 		return
@@ -279,54 +281,54 @@ func codexHookResult(b object, c *Call) {
 	c.Outcome = max(c.Outcome, Claimed)
 }
 
-func geminiHookResult(b object, c *Call) {
-	response := b.at("tool_response")
-	r := objectIn(response)
+func geminiHookResult(b loosejson.Members, c *Call) {
+	response := b.At("tool_response")
+	r := loosejson.MembersOf(response)
 	if r == nil {
 		c.end(result{output: contentText(response), outcome: Claimed})
 		return
 	}
-	c.end(unwrapGemini(contentText(r.at("llmContent"))))
+	c.end(unwrapGemini(contentText(r.At("llmContent"))))
 	c.Outcome = max(c.Outcome, Claimed)
-	if failure := r.at("error"); there(failure) {
+	if failure := r.At("error"); loosejson.There(failure) {
 		c.Outcome, c.Output = Failed, cmp.Or(c.Output, errorText(failure))
 	}
 }
 
 // cursorHookResult reads a result of Cursor, which is JSON in a text.
-func cursorHookResult(b object, c *Call) {
-	message, kind := b.text("error_message"), b.text("failure_type")
+func cursorHookResult(b loosejson.Members, c *Call) {
+	message, kind := b.Text("error_message"), b.Text("failure_type")
 	if kind != "" || message != "" {
 		c.end(result{output: message, outcome: Failed, errorType: kind})
-		if kind == "permission_denied" || b.is("is_interrupt") {
+		if kind == "permission_denied" || b.Is("is_interrupt") {
 			c.Outcome = Cancelled
 		}
 		return
 	}
-	inner := jsontext.Value(contentText(b.at("tool_output")))
+	inner := jsontext.Value(contentText(b.At("tool_output")))
 	r := result{output: string(inner), outcome: Claimed}
-	if shell := objectIn(inner); shell != nil {
+	if shell := loosejson.MembersOf(inner); shell != nil {
 		r.output = shellText(inner)
-		if code := shell.at("exitCode"); there(code) {
+		if code := shell.At("exitCode"); loosejson.There(code) {
 			r.exited(string(code))
 		}
 	}
 	c.end(r)
 }
 
-func copilotHookResult(b object, c *Call) {
-	if failure := b.at("error"); there(failure) {
+func copilotHookResult(b loosejson.Members, c *Call) {
+	if failure := b.At("error"); loosejson.There(failure) {
 		c.end(result{output: errorText(failure), outcome: Failed})
 		return
 	}
-	r := objectIn(b.at("toolResult"))
+	r := loosejson.MembersOf(b.At("toolResult"))
 	if r == nil {
 		claudeHookResult(b, c)
 		return
 	}
-	out := unwrapEnd(contentText(r.at("textResultForLlm")))
+	out := unwrapEnd(contentText(r.At("textResultForLlm")))
 	out.outcome = max(out.outcome, Claimed)
-	switch r.text("resultType") {
+	switch r.Text("resultType") {
 	case "denied", "rejected":
 		out.outcome = Cancelled
 	case "failure", "error", "timeout":

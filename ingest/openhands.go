@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -21,7 +23,7 @@ var notCalls = map[string]bool{
 func readOpenHands(f *file) func(doc []byte) error {
 	var alone *openhandsRun
 	return func(doc []byte) error {
-		d, err := parse(doc)
+		d, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
@@ -29,7 +31,7 @@ func readOpenHands(f *file) func(doc []byte) error {
 			conversation := strings.TrimPrefix(name+"-"+digest(doc), "-")
 			return &openhandsRun{f: f, base: Call{Source: f.format, Conversation: conversation, Local: true}, calls: map[string]string{}}
 		}
-		events := slices.Concat(arrayOf(d.at("history")), arrayOf(d.at("events")), arrayOf(d.at("trajectory")))
+		events := slices.Concat(loosejson.Elements(d.At("history")), loosejson.Elements(d.At("events")), loosejson.Elements(d.At("trajectory")))
 		if len(events) == 0 {
 			if alone == nil {
 				alone = began(f.base)
@@ -37,10 +39,10 @@ func readOpenHands(f *file) func(doc []byte) error {
 			alone.event(d)
 			return nil
 		}
-		run := began(d.text("instance_id"))
+		run := began(d.Text("instance_id"))
 		for _, v := range events {
 			for _, one := range elementsOf(v) { // an event, or the pair of an action and its observation
-				if e := objectIn(one); e != nil {
+				if e := loosejson.MembersOf(one); e != nil {
 					run.event(e)
 				} else {
 					f.broken(0, "an event of another shape")
@@ -57,19 +59,19 @@ type openhandsRun struct {
 	calls map[string]string // event id -> the id of its call
 }
 
-func (r *openhandsRun) event(e object) {
-	at, id, of := when(e.at("timestamp")), e.text("id"), r.calls[e.text("cause")]
-	switch action := text(e["action"]); {
-	case e.text("kind") != "":
+func (r *openhandsRun) event(e loosejson.Members) {
+	at, id, of := when(e.At("timestamp")), e.Text("id"), r.calls[e.Text("cause")]
+	switch action := loosejson.Text(e["action"]); {
+	case e.Text("kind") != "":
 		r.kind(e, at)
-	case action != "" && !notCalls[action] && e.text("source") != "user":
+	case action != "" && !notCalls[action] && e.Text("source") != "user":
 		c := r.base
-		c.ID, c.Tool, c.Input, c.Begun = "event-"+id, action, actionInput(e.at("args")), at
-		if t := objectIn(e.at("tool_call_metadata")); t.text("function_name") != "" {
-			c.Tool, c.Model = t.text("function_name"), t.text("model_response.model")
-			for _, choice := range objects(t.at("model_response.choices")) {
-				for _, call := range objects(choice.at("message.tool_calls")) {
-					if _, args := asked(call); call.text("id") == t.text("tool_call_id") && len(args) > 0 {
+		c.ID, c.Tool, c.Input, c.Begun = "event-"+id, action, actionInput(e.At("args")), at
+		if t := loosejson.MembersOf(e.At("tool_call_metadata")); t.Text("function_name") != "" {
+			c.Tool, c.Model = t.Text("function_name"), t.Text("model_response.model")
+			for _, choice := range loosejson.Objects(t.At("model_response.choices")) {
+				for _, call := range loosejson.Objects(choice.At("message.tool_calls")) {
+					if _, args := asked(call); call.Text("id") == t.Text("tool_call_id") && len(args) > 0 {
 						c.Input = input(args)
 					}
 				}
@@ -77,7 +79,7 @@ func (r *openhandsRun) event(e object) {
 		}
 		r.calls[id] = c.ID
 		r.f.add(c)
-	case text(e["observation"]) != "" && of != "":
+	case loosejson.Text(e["observation"]) != "" && of != "":
 		c := r.base
 		c.ID, c.Done = of, at
 		c.end(openhandsOutcome(e))
@@ -98,15 +100,15 @@ func observed(output string, codes ...jsontext.Value) result {
 }
 
 // openhandsOutcome reads an observation of the first versions.
-func openhandsOutcome(e object) result {
-	r := observed(contentText(e.at("content")), e.at("extras.metadata.exit_code"), e.at("extras.exit_code"))
-	switch text(e["observation"]) {
+func openhandsOutcome(e loosejson.Members) result {
+	r := observed(contentText(e.At("content")), e.At("extras.metadata.exit_code"), e.At("extras.exit_code"))
+	switch loosejson.Text(e["observation"]) {
 	case "error":
-		r.outcome, r.errorType = Failed, e.text("extras.error_id")
+		r.outcome, r.errorType = Failed, e.Text("extras.error_id")
 	case "user_rejected":
 		r.outcome = Cancelled
 	default:
-		if ok, known := truth(e.at("success")); known && !ok && r.exit == nil {
+		if ok, known := loosejson.Truth(e.At("success")); known && !ok && r.exit == nil {
 			r.outcome = Failed
 		}
 	}
@@ -114,28 +116,28 @@ func openhandsOutcome(e object) result {
 }
 
 // kind takes an event of the later versions.
-func (r *openhandsRun) kind(e object, at time.Time) {
+func (r *openhandsRun) kind(e loosejson.Members, at time.Time) {
 	c := r.base
-	if c.ID = e.text("tool_call_id"); c.ID == "" {
+	if c.ID = e.Text("tool_call_id"); c.ID == "" {
 		return
 	}
-	switch e.text("kind") {
+	switch e.Text("kind") {
 	case "ActionEvent":
-		if c.Tool = e.text("tool_name"); c.Tool == "finish" {
+		if c.Tool = e.Text("tool_name"); c.Tool == "finish" {
 			return
 		}
-		c.Begun, c.Input = at, actionInput(e.at("action"))
-		if _, args := asked(objectIn(e.at("tool_call"))); len(args) > 0 {
+		c.Begun, c.Input = at, actionInput(e.At("action"))
+		if _, args := asked(loosejson.MembersOf(e.At("tool_call"))); len(args) > 0 {
 			c.Input = input(args)
 		}
 	case "ObservationEvent":
-		o := objectIn(e.at("observation"))
+		o := loosejson.MembersOf(e.At("observation"))
 		if o == nil {
 			return
 		}
-		why := text(o["error"])
-		res := observed(cmp.Or(contentText(o.at("content")), contentText(o.at("output"))), o.at("exit_code"))
-		if o.is("is_error") || o.is("error") || why != "" {
+		why := loosejson.Text(o["error"])
+		res := observed(cmp.Or(contentText(o.At("content")), contentText(o.At("output"))), o.At("exit_code"))
+		if o.Is("is_error") || o.Is("error") || why != "" {
 			res.outcome = Failed
 			res.output = cmp.Or(res.output, why)
 		}
@@ -143,7 +145,7 @@ func (r *openhandsRun) kind(e object, at time.Time) {
 		c.end(res)
 	case "AgentErrorEvent":
 		c.Done = at
-		c.end(result{output: text(e["error"]), outcome: Failed, errorType: "agent"})
+		c.end(result{output: loosejson.Text(e["error"]), outcome: Failed, errorType: "agent"})
 	case "UserRejectObservation":
 		c.end(result{outcome: Cancelled})
 	default:
@@ -159,7 +161,7 @@ var ofHost = []string{
 
 // actionInput is an action without the members that its host adds.
 func actionInput(v jsontext.Value) json.RawMessage {
-	members := objectIn(v)
+	members := loosejson.MembersOf(v)
 	if members == nil {
 		return input(v)
 	}
@@ -167,7 +169,7 @@ func actionInput(v jsontext.Value) json.RawMessage {
 		delete(members, name)
 	}
 	for name, m := range members {
-		if !there(m) || !m.IsValid() {
+		if !loosejson.There(m) || !m.IsValid() {
 			delete(members, name)
 		}
 	}

@@ -89,7 +89,7 @@ func spanOf(s ptrace.Span) *Span {
 	for _, e := range s.Events().All() {
 		if e.Name() == "exception" && out.Message == "" {
 			a := attributes(values(e.Attributes()))
-			out.Message = strings.Trim(a.text("exception.type")+": "+a.text("exception.message"), ": ")
+			out.Message = strings.Trim(a.Text("exception.type")+": "+a.Text("exception.message"), ": ")
 		}
 	}
 	return out

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -40,7 +42,7 @@ type dialect struct {
 
 // has tells by one attribute.
 func has(name, value string) func(a attributes) bool {
-	return func(a attributes) bool { return strings.EqualFold(a.text(name), value) }
+	return func(a attributes) bool { return strings.EqualFold(a.Text(name), value) }
 }
 
 // dialects are tried in order: one span may carry several.
@@ -52,8 +54,8 @@ var dialects = []dialect{
 	{
 		name: "genai",
 		is: func(a attributes) bool {
-			op := a.text("gen_ai.operation.name")
-			return op == "execute_tool" || op == "tool_call" || a.text("mcp.method.name") == "tools/call"
+			op := a.Text("gen_ai.operation.name")
+			return op == "execute_tool" || op == "tool_call" || a.Text("mcp.method.name") == "tools/call"
 		},
 		tool:   "gen_ai.tool.name",
 		input:  "gen_ai.tool.call.arguments gen_ai.tool.arguments gcp.vertex.agent.tool_call_args tool_arguments input.value langfuse.observation.input",
@@ -91,7 +93,7 @@ var dialects = []dialect{
 	{
 		name: "claude-code",
 		is: func(a attributes) bool {
-			e := a.text("event.name")
+			e := a.Text("event.name")
 			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
 		},
 		tool: "tool_name", input: "tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
@@ -101,12 +103,12 @@ var dialects = []dialect{
 // attributes are those of a span.
 type attributes map[string]jsontext.Value
 
-func (a attributes) text(name string) string { return text(a[name]) }
+func (a attributes) Text(name string) string { return loosejson.Text(a[name]) }
 
 // first is the first of the attributes that is there.
 func (a attributes) first(names string) jsontext.Value {
 	for n := range strings.FieldsSeq(names) {
-		if v := a[n]; there(v) && string(v) != `""` {
+		if v := a[n]; loosejson.There(v) && string(v) != `""` {
 			return v
 		}
 	}
@@ -155,17 +157,18 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		if s.Served {
 			return c, ServerSide
 		}
-		if !there(a.first(d.input)) && a.text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
+		if !loosejson.There(a.first(d.input)) && a.Text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
 			return c, InLogs
 		}
 		c = Call{
 			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,
-			Tool: text(a.first(d.tool)), ID: spanText(a.first(d.id)), Conversation: text(a.first(d.conversation)), Agent: text(a.first(d.agent)),
+			Tool: loosejson.Text(a.first(d.tool)), ID: spanText(a.first(d.id)),
+			Conversation: loosejson.Text(a.first(d.conversation)), Agent: loosejson.Text(a.first(d.agent)),
 		}
 		if m := spanName.FindStringSubmatch(s.Name); c.Tool == "" && m != nil {
 			c.Tool = m[1]
 		}
-		c.Tool, c.Input = inNamespace(a.text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
+		c.Tool, c.Input = inNamespace(a.Text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
 		if d.name == "claude-code" {
 			c.fromParameters(a["tool_parameters"])
 		}
@@ -188,8 +191,8 @@ func SpanCall(s *Span) (c Call, skipped string) {
 // fromParameters reads what Claude Code tells of a call beside its arguments, some under
 // names of its own: the command of its shell, and which tool of MCP it was.
 func (c *Call) fromParameters(v jsontext.Value) {
-	p := objectIn(jsontext.Value(input(v)))
-	if server, tool := p.text("mcp_server_name"), p.text("mcp_tool_name"); c.Tool == "mcp_tool" && server != "" && tool != "" {
+	p := loosejson.MembersOf(jsontext.Value(input(v)))
+	if server, tool := p.Text("mcp_server_name"), p.Text("mcp_tool_name"); c.Tool == "mcp_tool" && server != "" && tool != "" {
 		c.Tool = "mcp__" + server + "__" + tool
 	}
 	if command := p["full_command"]; len(c.Input) == 0 && command.Kind() == '"' {
@@ -205,7 +208,7 @@ var plannedCall = regexp.MustCompile(`^(llm\.output_messages\.\d+\.message\.tool
 // If a call has a single text argument, the tool's span holds only its value.
 func Planned(s *Span) (calls []Call) {
 	a := attributes(s.Attributes)
-	if a.text("openinference.span.kind") != "LLM" {
+	if a.Text("openinference.span.kind") != "LLM" {
 		return nil
 	}
 	for name := range a {
@@ -213,7 +216,10 @@ func Planned(s *Span) (calls []Call) {
 		if m == nil {
 			continue
 		}
-		c := Call{ID: a.text(name), Tool: a.text(m[1] + "function.name"), Input: input(a[m[1]+"function.arguments"]), Trace: s.Trace, Conversation: a.text("session.id")}
+		c := Call{
+			ID: a.Text(name), Tool: a.Text(m[1] + "function.name"), Input: input(a[m[1]+"function.arguments"]), Trace: s.Trace,
+			Conversation: a.Text("session.id"),
+		}
 		c.identify(a)
 		calls = append(calls, c)
 	}
@@ -239,7 +245,7 @@ func (c *Call) identify(a attributes) {
 	if c.Begun.IsZero() && !c.Done.IsZero() {
 		c.Begun = c.Done.Add(-c.Duration)
 	}
-	cut, _ := truth(a["output_truncated"])
+	cut, _ := loosejson.Truth(a["output_truncated"])
 	c.Truncated = c.Truncated || cut
 }
 
@@ -249,22 +255,22 @@ func (s *Span) result(a attributes, d *dialect) result {
 	if d.name == "codex" {
 		r = unwrapCodex(r.output)
 	}
-	if ok, known := truth(a["success"]); known && !ok {
+	if ok, known := loosejson.Truth(a["success"]); known && !ok {
 		r.outcome = Failed
 	} else if known {
 		r.outcome = max(r.outcome, Claimed)
 	}
-	if e := a.text("decision"); e == "reject" || e == "decline" {
+	if e := a.Text("decision"); e == "reject" || e == "decline" {
 		r.outcome = Cancelled
 	}
-	if f := text(a.first(d.failure)); f != "" {
+	if f := loosejson.Text(a.first(d.failure)); f != "" {
 		r.outcome, r.errorType = max(r.outcome, Failed), f
 	}
-	if s.Failed || len(a["pydantic_ai.tool.retry.cause"]) > 0 || a.text("langfuse.observation.level") == "ERROR" {
+	if s.Failed || len(a["pydantic_ai.tool.retry.cause"]) > 0 || a.Text("langfuse.observation.level") == "ERROR" {
 		r.outcome = max(r.outcome, Failed)
 	}
 	if r.outcome == Failed && r.output == "" {
-		r.output = cmp.Or(s.Message, a.text("langfuse.observation.status_message"))
+		r.output = cmp.Or(s.Message, a.Text("langfuse.observation.status_message"))
 	}
 	r.outcome = max(r.outcome, Claimed)
 	return r
@@ -273,10 +279,10 @@ func (s *Span) result(a attributes, d *dialect) result {
 // spanText is a text, or the last of several (some exporters send a call's id and
 // the model's).
 func spanText(v jsontext.Value) string {
-	if many := arrayOf(v); len(many) > 0 {
-		return textOf(many[len(many)-1])
+	if many := loosejson.Elements(v); len(many) > 0 {
+		return loosejson.TextOf(many[len(many)-1])
 	}
-	return text(v)
+	return loosejson.Text(v)
 }
 
 // spanInput takes the arguments out of what instrumentations put around them.
@@ -285,20 +291,20 @@ func spanInput(v jsontext.Value) json.RawMessage {
 	if len(in) == 0 || in[0] != '{' {
 		return in
 	}
-	w := objectIn(jsontext.Value(in))
-	inputs, args, kwargs := w.at("inputs"), w.at("args"), w.at("kwargs")
+	w := loosejson.MembersOf(jsontext.Value(in))
+	inputs, args, kwargs := w.At("inputs"), w.At("args"), w.At("kwargs")
 	switch {
 	case len(w["input_str"]) > 0 && inputs.Kind() == '{': // OpenLLMetry's LangChain
 		return input(inputs)
 	case args.Kind() == '[' && kwargs.Kind() == '{': // smolagents, Langfuse
-		return positional(arrayOf(args), objectIn(kwargs))
+		return positional(loosejson.Elements(args), loosejson.MembersOf(kwargs))
 	}
 	return in
 }
 
 // positional joins arguments without names to those with one: an only one is the input, of
 // several the places are the names.
-func positional(args []jsontext.Value, all object) json.RawMessage {
+func positional(args []jsontext.Value, all loosejson.Members) json.RawMessage {
 	if len(args) == 1 && len(all) == 0 {
 		return input(args[0])
 	}
@@ -313,9 +319,9 @@ func positional(args []jsontext.Value, all object) json.RawMessage {
 }
 
 // toolResult reads a message of LangChain that holds a tool's result.
-func toolResult(m object) result {
-	r := result{output: contentText(m.at("content")), id: m.text("tool_call_id")}
-	if m.text("status") == "error" {
+func toolResult(m loosejson.Members) result {
+	r := result{output: contentText(m.At("content")), id: m.Text("tool_call_id")}
+	if m.Text("status") == "error" {
 		r.outcome = Failed
 	}
 	return r
@@ -326,14 +332,14 @@ func spanOutput(v jsontext.Value) result {
 	s := contentText(v)
 	inner := jsontext.Value(strings.TrimSpace(s))
 	if inner.Kind() == '"' && inner.IsValid(lax...) { // the AI SDK writes every result as JSON
-		return result{output: text(inner)}
+		return result{output: loosejson.Text(inner)}
 	}
 	if inner.Kind() != '{' || !inner.IsValid(lax...) {
 		return result{output: s}
 	}
-	w := objectIn(inner)
-	data, kwargs := objectIn(w.at("data")), objectIn(w.at("output.kwargs"))
-	switch ofTool := w.text("type") == "tool"; {
+	w := loosejson.MembersOf(inner)
+	data, kwargs := loosejson.MembersOf(w.At("data")), loosejson.MembersOf(w.At("output.kwargs"))
+	switch ofTool := w.Text("type") == "tool"; {
 	case ofTool && len(data["content"]) > 0:
 		return toolResult(data)
 	case len(kwargs["content"]) > 0:

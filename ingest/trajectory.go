@@ -11,15 +11,17 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // trajectory reads a run of SWE-agent. A step is a command line, or calls of functions that
 // the history shows.
-func (f *file) trajectory(d object, doc []byte) {
+func (f *file) trajectory(d loosejson.Members, doc []byte) {
 	c := f.chat(f.base + "-" + digest(doc))
 	f.sayDoc(c.base.Conversation, d)
-	steps, history := objects(d.at("trajectory")), objects(d.at("history"))
+	steps, history := loosejson.Objects(d.At("trajectory")), loosejson.Objects(d.At("history"))
 	if len(steps) == 0 { // a demonstration: the conversation alone
 		c.unwrap = func(s string) result { return result{output: sweagentEnd.ReplaceAllString(s, "")} }
 		for _, m := range history {
@@ -28,27 +30,27 @@ func (f *file) trajectory(d object, doc []byte) {
 		return
 	}
 	for n, step := range steps {
-		action := strings.TrimSpace(step.text("action"))
+		action := strings.TrimSpace(step.Text("action"))
 		if action == "" || strings.HasPrefix(action, "exit_") { // nothing was done
 			continue
 		}
 		part := c.base
 		part.ID = fmt.Sprintf("step-%d", n+1)
 		part.Tool, part.Input = command(action)
-		at := slices.IndexFunc(history, func(h object) bool {
-			return h.text("role") == "assistant" && !h.is("is_demo") && strings.TrimSpace(h.text("action")) == action
+		at := slices.IndexFunc(history, func(h loosejson.Members) bool {
+			return h.Text("role") == "assistant" && !h.Is("is_demo") && strings.TrimSpace(h.Text("action")) == action
 		})
 		if at >= 0 {
-			c.askedIn(&part, objects(history[at].at("tool_calls")))
+			c.askedIn(&part, loosejson.Objects(history[at].At("tool_calls")))
 			history = history[at+1:]
 		}
-		part.end(result{output: contentText(step.at("observation")), took: step.seconds(1, "execution_time")})
+		part.end(result{output: contentText(step.At("observation")), took: secondsOf(step, 1, "execution_time")})
 		f.add(part)
 	}
 }
 
 // askedIn takes the tool of a step from its only call of a function.
-func (c *chat) askedIn(part *Call, calls []object) {
+func (c *chat) askedIn(part *Call, calls []loosejson.Members) {
 	if len(calls) != 1 {
 		return
 	}
@@ -57,7 +59,7 @@ func (c *chat) askedIn(part *Call, calls []object) {
 		return
 	}
 	part.Tool, part.Input = name, input(args)
-	if id := calls[0].text("id"); id != "" && c.seen[id] == 0 {
+	if id := calls[0].Text("id"); id != "" && c.seen[id] == 0 {
 		part.ID, c.seen[id] = id, 1
 	}
 }
@@ -86,17 +88,17 @@ var fenced = regexp.MustCompile("(?s)```(?:mswea_bash_command|bash|sh)[ \\t]*\\n
 func readMini(f *file) func(doc []byte) error {
 	var m *miniRun
 	return func(doc []byte) error {
-		d, err := parse(doc)
+		d, err := loosejson.ParseMembers(doc)
 		if err != nil {
 			return err
 		}
 		if m == nil {
 			m = &miniRun{c: f.chat(f.base + "-" + digest(doc))}
 		}
-		if d.text("role") != "" {
+		if d.Text("role") != "" {
 			m.message(d)
 		}
-		for _, one := range objects(d.at("messages")) {
+		for _, one := range loosejson.Objects(d.At("messages")) {
 			m.message(one)
 		}
 		return nil
@@ -109,34 +111,34 @@ type miniRun struct {
 }
 
 // message takes a message; what mini-swe-agent knows of it is in extra.
-func (m *miniRun) message(msg object) {
-	at := when(msg.at("extra.timestamp"))
+func (m *miniRun) message(msg loosejson.Members) {
+	at := when(msg.At("extra.timestamp"))
 	if at.IsZero() {
-		at = when(msg.at("timestamp"))
+		at = when(msg.At("timestamp"))
 	}
-	if msg.text("role") == "assistant" {
+	if msg.Text("role") == "assistant" {
 		m.assistant(msg, at)
 		return
 	}
-	r, ok := unwrapMini(contentText(msg.at("content")))
-	if n, known := number(msg.at("extra.returncode")); known {
+	r, ok := unwrapMini(contentText(msg.At("content")))
+	if n, known := number(msg.At("extra.returncode")); known {
 		r.exited(fmt.Sprint(int(n)))
 		ok = true
 	}
 	if ok && len(m.c.open) > 0 {
-		m.c.result(msg.text("tool_call_id"), "", r, at)
+		m.c.result(msg.Text("tool_call_id"), "", r, at)
 	}
 }
 
-func (m *miniRun) assistant(msg object, at time.Time) {
+func (m *miniRun) assistant(msg loosejson.Members, at time.Time) {
 	m.c.open = nil
 	var commands []string
-	for _, a := range objects(msg.at("extra.actions")) {
-		commands = append(commands, a.text("command"))
+	for _, a := range loosejson.Objects(msg.At("extra.actions")) {
+		commands = append(commands, a.Text("command"))
 	}
-	calls := objects(msg.at("tool_calls"))
+	calls := loosejson.Objects(msg.At("tool_calls"))
 	if len(commands) == 0 && len(calls) == 0 {
-		if found := fenced.FindAllStringSubmatch(contentText(msg.at("content")), -1); len(found) == 1 { // more are a mistake that is not run
+		if found := fenced.FindAllStringSubmatch(contentText(msg.At("content")), -1); len(found) == 1 { // more are a mistake that is not run
 			commands = append(commands, found[0][1])
 		}
 	}
@@ -144,7 +146,7 @@ func (m *miniRun) assistant(msg object, at time.Time) {
 		m.made++
 		id := fmt.Sprintf("command-%d", m.made)
 		if i < len(calls) {
-			id = cmp.Or(calls[i].text("id"), id)
+			id = cmp.Or(calls[i].Text("id"), id)
 		}
 		m.c.call(id, "bash", objectOf("command", command), at)
 	}
@@ -159,29 +161,29 @@ func readInspect(f *file) func(doc []byte) error {
 		if !bytes.Contains(doc, []byte(`"tool`)) { // the head of a log
 			return nil
 		}
-		d, err := parse(doc)
-		for _, sample := range append([]object{d}, objects(d.at("samples"))...) {
+		d, err := loosejson.ParseMembers(doc)
+		for _, sample := range append([]loosejson.Members{d}, loosejson.Objects(d.At("samples"))...) {
 			f.inspect(sample, doc)
 		}
 		return err
 	}
 }
 
-func (f *file) inspect(s object, doc []byte) {
-	conversation := cmp.Or(s.text("uuid"), strings.Trim(string(s["id"]), `"`)+"-"+string(s["epoch"])+"-"+digest(doc))
-	attachments, found := objectIn(s.at("attachments")), false
-	for _, e := range objects(s.at("events")) {
-		if e.text("event") != "tool" || e.is("pending") {
+func (f *file) inspect(s loosejson.Members, doc []byte) {
+	conversation := cmp.Or(s.Text("uuid"), strings.Trim(string(s["id"]), `"`)+"-"+string(s["epoch"])+"-"+digest(doc))
+	attachments, found := loosejson.MembersOf(s.At("attachments")), false
+	for _, e := range loosejson.Objects(s.At("events")) {
+		if e.Text("event") != "tool" || e.Is("pending") {
 			continue
 		}
 		found = true
 		c := Call{
-			Source: f.format, Conversation: conversation, Local: true, Agent: e.text("agent"), ID: e.text("id"), Tool: e.text("function"),
-			Input: input(attachments.attached(e.at("arguments"))), Begun: when(e.at("timestamp")), Done: when(e.at("completed")),
+			Source: f.format, Conversation: conversation, Local: true, Agent: e.Text("agent"), ID: e.Text("id"), Tool: e.Text("function"),
+			Input: input(attached(attachments, e.At("arguments"))), Begun: when(e.At("timestamp")), Done: when(e.At("completed")),
 		}
-		r := result{output: contentText(attachments.attached(e.at("result"))), outcome: Succeeded, took: e.seconds(1, "working_time")}
-		if why := objectIn(e.at("error")); e.is("failed") || why != nil {
-			r.outcome, r.errorType, r.output = Failed, why.text("type"), cmp.Or(why.text("message"), r.output)
+		r := result{output: contentText(attached(attachments, e.At("result"))), outcome: Succeeded, took: secondsOf(e, 1, "working_time")}
+		if why := loosejson.MembersOf(e.At("error")); e.Is("failed") || why != nil {
+			r.outcome, r.errorType, r.output = Failed, why.Text("type"), cmp.Or(why.Text("message"), r.output)
 			if r.errorType == "approval" || r.errorType == "cancelled" {
 				r.outcome = Cancelled
 			}
@@ -193,25 +195,25 @@ func (f *file) inspect(s object, doc []byte) {
 		return
 	}
 	c := f.chat(conversation)
-	for _, m := range objects(s.at("messages")) {
+	for _, m := range loosejson.Objects(s.At("messages")) {
 		c.message(m)
 	}
 }
 
 // attached resolves a text that stands among the attachments of its sample.
-func (o object) attached(v jsontext.Value) jsontext.Value {
-	if hash, ok := strings.CutPrefix(text(v), "attachment://"); ok && there(o[hash]) {
+func attached(o loosejson.Members, v jsontext.Value) jsontext.Value {
+	if hash, ok := strings.CutPrefix(loosejson.Text(v), "attachment://"); ok && loosejson.There(o[hash]) {
 		return o[hash]
 	}
 	if v.Kind() != '{' || !bytes.Contains(v, []byte("attachment://")) {
 		return v
 	}
 	var all []any
-	members := objectIn(v)
+	members := loosejson.MembersOf(v)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		m := members[name]
 		if m.Kind() == '"' {
-			m = o.attached(m)
+			m = attached(o, m)
 		}
 		all = append(all, name, m)
 	}

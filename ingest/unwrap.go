@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -127,11 +128,11 @@ func unwrapCodex(s string) (r result) {
 		}
 	}
 	if strings.HasPrefix(s, "{") {
-		old := objectIn(jsontext.Value(s))
-		if code := old.at("metadata.exit_code"); old["output"].Kind() == '"' && there(code) {
-			r.output = text(old["output"])
+		old := loosejson.MembersOf(jsontext.Value(s))
+		if code := old.At("metadata.exit_code"); old["output"].Kind() == '"' && loosejson.There(code) {
+			r.output = loosejson.Text(old["output"])
 			r.exited(string(code))
-			r.took = old.seconds(1, "metadata.duration_seconds")
+			r.took = secondsOf(old, 1, "metadata.duration_seconds")
 		}
 		return r
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/loosejson"
+
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,140 +19,25 @@ var laxly = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 
 func decode(doc []byte, into any) error { return jsonv2.Unmarshal(doc, into, laxly) }
 
-// object is a foreign JSON object, of which paths find members: names with dots, alternatives
-// with bars; * is the only member of an object, and # its name.
-type object map[string]jsontext.Value
-
-// parse reads a document.
-func parse(doc []byte) (o object, err error) {
-	err = decode(doc, &o)
-	return o, err
-}
-
-// objectIn is an object; anything else has no members.
-func objectIn(v jsontext.Value) object {
-	if v.Kind() != '{' {
-		return nil
-	}
-	o, err := parse(v)
-	if err != nil {
-		return nil
-	}
-	return o
-}
-
-// at is what a path leads to; nothing where it leads nowhere, or to null.
-func (o object) at(path string) jsontext.Value {
-	for way := range strings.SplitSeq(path, "|") {
-		name, rest, deeper := strings.Cut(way, ".")
-		v := o.member(name)
-		if deeper {
-			v = objectIn(v).at(rest)
-		}
-		if there(v) {
-			return v
-		}
-	}
-	return nil
-}
-
-func (o object) member(name string) jsontext.Value {
-	if name != "*" && name != "#" {
-		return o[name]
-	}
-	if len(o) == 1 {
-		for key, m := range o {
-			if name == "*" {
-				return m
-			}
-			return jsontext.Value(quote(key))
-		}
-	}
-	return nil
-}
-
-// text is the first text or number that is not empty.
-func (o object) text(path string) string {
-	for way := range strings.SplitSeq(path, "|") {
-		if s := textOf(o.at(way)); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// is reports whether a member is true.
-func (o object) is(path string) bool {
-	yes, _ := truth(o.at(path))
-	return yes
-}
-
-// seconds is the first of some numbers of a unit that is a duration.
-func (o object) seconds(unit float64, names ...string) (d time.Duration) {
+// secondsOf is the first of some numbers of a unit that is a duration.
+func secondsOf(o loosejson.Members, unit float64, names ...string) (d time.Duration) {
 	for _, name := range names {
-		if n, _ := number(o.at(name)); d == 0 {
+		if n, _ := number(o.At(name)); d == 0 {
 			d = seconds(n * unit)
 		}
 	}
 	return d
 }
 
-// arrayOf is the elements of an array; anything else has none.
-func arrayOf(v jsontext.Value) (elements []jsontext.Value) {
-	if v.Kind() != '[' || decode(v, &elements) != nil {
-		return nil
-	}
-	return elements
-}
-
-// objects is the elements of an array as objects.
-func objects(v jsontext.Value) (all []object) {
-	for _, e := range arrayOf(v) {
-		all = append(all, objectIn(e))
-	}
-	return all
-}
-
-// textOf is a text, or a number as one.
-func textOf(v jsontext.Value) string {
-	if v.Kind() == '0' {
-		return string(v)
-	}
-	return text(v)
-}
-
-// text is the text of a JSON string; "" of anything else.
-func text(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	b, _ := jsontext.AppendUnquote(nil, v) // with replacements where it is not valid
-	return string(b)
-}
-
 // number is the number that a value is, also as text.
 func number(v jsontext.Value) (float64, bool) {
 	s := string(v)
 	if v.Kind() == '"' {
-		s = text(v)
+		s = loosejson.Text(v)
 	}
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
-
-// truth is what a boolean says, also as text; ok is false for all else.
-func truth(v jsontext.Value) (is, ok bool) {
-	switch s := string(v); {
-	case s == "true" || strings.EqualFold(text(v), "true"):
-		return true, true
-	case s == "false" || strings.EqualFold(text(v), "false"):
-		return false, true
-	}
-	return false, false
-}
-
-// there reports whether a member is given and not null.
-func there(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
 
 // timeLayouts are the forms of times beside epochs; those without a zone are UTC.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
@@ -159,7 +46,7 @@ var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2
 // without a zone, and seconds, milliseconds, microseconds or nanoseconds since 1970.
 func when(v jsontext.Value) time.Time {
 	if v.Kind() == '"' {
-		s := text(v)
+		s := loosejson.Text(v)
 		for _, layout := range timeLayouts {
 			if t, err := time.Parse(layout, s); err == nil {
 				return t
@@ -198,7 +85,7 @@ func input(v jsontext.Value) json.RawMessage {
 	case '{':
 		return sound(v)
 	case '"':
-		if inner := jsontext.Value(strings.TrimSpace(text(v))); inner.Kind() == '{' && inner.IsValid(lax...) {
+		if inner := jsontext.Value(strings.TrimSpace(loosejson.Text(v))); inner.Kind() == '{' && inner.IsValid(lax...) {
 			return sound(inner)
 		}
 		return sound(v)
@@ -265,10 +152,10 @@ func objectOf(pairs ...any) jsontext.Value {
 func contentText(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
-		return text(v)
+		return loosejson.Text(v)
 	case '[':
 		var parts []string
-		for _, b := range arrayOf(v) {
+		for _, b := range loosejson.Elements(v) {
 			if t, ok := blockText(b); ok {
 				parts = append(parts, t)
 				continue
@@ -285,12 +172,12 @@ func contentText(v jsontext.Value) string {
 // blockText is the text of one block of content.
 func blockText(v jsontext.Value) (string, bool) {
 	if v.Kind() == '"' {
-		return text(v), true
+		return loosejson.Text(v), true
 	}
-	b := objectIn(v)
-	switch kind := b.text("type"); {
+	b := loosejson.MembersOf(v)
+	switch kind := b.Text("type"); {
 	case b["text"].Kind() == '"':
-		return text(b["text"]), true
+		return loosejson.Text(b["text"]), true
 	case strings.Contains(kind, "image"), kind == "audio", kind == "document":
 		return "[" + kind + "]", true
 	}

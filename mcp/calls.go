@@ -2,12 +2,17 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"sync"
 	"time"
+
+	"memoryd/internal/loosejson"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // message is what the wrapper looks at of a JSON-RPC message.
@@ -20,6 +25,19 @@ type message struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
+}
+
+// in are the members of parameters, or of a result.
+func in(v json.RawMessage) loosejson.Members { return loosejson.MembersOf(jsontext.Value(v)) }
+
+// meta is a member of _meta that has the protocol's name before it.
+func meta(m loosejson.Members, name string) jsontext.Value {
+	return loosejson.MembersOf(m.At("_meta"))["io.modelcontextprotocol/"+name]
+}
+
+// protocolOf is the revision of the protocol that a request names.
+func protocolOf(params json.RawMessage) string {
+	return loosejson.Text(meta(in(params), "protocolVersion"))
 }
 
 // response tells a response from a request: ids of the two directions collide,
@@ -64,21 +82,6 @@ type openCall struct {
 	began             time.Time
 	rounds            int // how often the server asked for more input
 	note              <-chan string
-}
-
-// result is what the wrapper looks at of the result of tools/call.
-type result struct {
-	Type         string            `json:"resultType"`
-	IsError      bool              `json:"isError"`
-	Content      []json.RawMessage `json:"content"`
-	Structured   json.RawMessage   `json:"structuredContent"`
-	RequestState string            `json:"requestState"`
-	TaskID       string            `json:"taskId"`
-	Task         struct {
-		ID string `json:"taskId"`
-	} `json:"task"`
-	Status string          `json:"status"`
-	Result json.RawMessage `json:"result"`
 }
 
 // outcome is how a call ended.
@@ -141,23 +144,18 @@ func (c *calls) sent(scope string, m message, note func(server string, p callPar
 		}
 		c.open[id] = call
 	case "tasks/get", "tasks/result":
-		var p struct {
-			TaskID string `json:"taskId"`
-		}
-		if json.Unmarshal(m.Params, &p) == nil && len(c.polls) < maxOpen {
-			c.polls[id] = p.TaskID
+		if p := in(m.Params); p != nil && len(c.polls) < maxOpen {
+			c.polls[id] = p.Text("taskId")
 		}
 	case "tools/list":
 		c.lists[id] = true
 	case "initialize", "server/discover":
 		c.hellos[id] = true
-		c.meet(m.Params)
+		p := in(m.Params)
+		c.client = cmp.Or(p.Text("clientInfo.name"), loosejson.MembersOf(meta(p, "clientInfo")).Text("name"), c.client)
 	case "notifications/cancelled":
-		var p struct {
-			RequestID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(m.Params, &p) == nil {
-			c.cancelled(scope, string(p.RequestID))
+		if of := in(m.Params)["requestId"]; len(of) > 0 {
+			c.cancelled(scope, string(of))
 		}
 	}
 }
@@ -170,24 +168,6 @@ func (c *calls) cancelled(scope, id string) {
 		if key == scope+id || session != "" && strings.HasPrefix(key, session+" ") && strings.HasSuffix(key, " "+id) {
 			delete(c.open, key)
 			c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
-		}
-	}
-}
-
-// meet learns the client's name from the parameters of its first message.
-func (c *calls) meet(params json.RawMessage) {
-	type info struct {
-		Name string `json:"name"`
-	}
-	var p struct {
-		ClientInfo info `json:"clientInfo"`
-		Meta       struct {
-			ClientInfo info `json:"io.modelcontextprotocol/clientInfo"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(params, &p) == nil {
-		if name := p.ClientInfo.Name + p.Meta.ClientInfo.Name; name != "" {
-			c.client = name
 		}
 	}
 }
@@ -224,19 +204,8 @@ func (c *calls) received(scope string, m message) reply {
 	}
 	if c.hellos[id] {
 		delete(c.hellos, id)
-		var p struct {
-			Info struct {
-				Name string `json:"name"`
-			} `json:"serverInfo"`
-			Meta struct {
-				Info struct {
-					Name string `json:"name"`
-				} `json:"io.modelcontextprotocol/serverInfo"`
-			} `json:"_meta"`
-		}
-		if json.Unmarshal(m.Result, &p) == nil && p.Info.Name+p.Meta.Info.Name != "" {
-			c.server = p.Info.Name + p.Meta.Info.Name
-		}
+		p := in(m.Result)
+		c.server = cmp.Or(p.Text("serverInfo.name"), loosejson.MembersOf(meta(p, "serverInfo")).Text("name"), c.server)
 	}
 	return reply{}
 }
@@ -246,48 +215,47 @@ func (c *calls) callResult(call openCall, m message) reply {
 		c.tell(call, outcome{text: m.Error.Message, failed: true})
 		return reply{call: call, done: true}
 	}
-	var r result
-	if json.Unmarshal(m.Result, &r) != nil {
+	r := in(m.Result)
+	if content := r.At("content"); r == nil || loosejson.There(content) && content.Kind() != '[' {
 		c.tell(call, outcome{text: string(m.Result)})
 		return reply{call: call, done: true}
 	}
-	task := r.TaskID + r.Task.ID
+	kind, inTask := r.Text("resultType"), r.Text("task.taskId")
+	task := r.Text("taskId") + inTask
 	switch {
-	case r.Type == "input_required" && len(c.states) < maxOpen:
-		c.states[r.RequestState] = call
+	case kind == "input_required" && len(c.states) < maxOpen:
+		c.states[r.Text("requestState")] = call
 		return reply{}
-	case task != "" && (r.Type == "task" || r.Task.ID != "") && len(c.tasks) < maxOpen:
+	case task != "" && (kind == "task" || inTask != "") && len(c.tasks) < maxOpen:
 		c.tasks[task] = call
 		return reply{}
 	}
-	c.tell(call, outcome{text: textOf(r), failed: r.IsError})
+	c.tell(call, outcome{text: outputOf(r), failed: r.Is("isError")})
 	return reply{call: call, done: true}
 }
 
 // taskResult looks at what is told of a task: by the answer to tasks/get or
 // tasks/result for the task asked, or by a notification that names it.
 func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
-	var r result
-	if json.Unmarshal(body, &r) != nil {
-		return reply{}
-	}
-	task := r.TaskID
+	r := in(body)
+	task, status := r.Text("taskId"), r.Text("status")
 	if asked != nil && task == "" {
 		task = *asked
 	}
 	call, ok := c.tasks[task]
-	if !ok || (r.Status != "" && r.Status != "completed" && r.Status != "failed" && r.Status != "cancelled") {
+	if !ok || r == nil || status != "" && status != "completed" && status != "failed" && status != "cancelled" {
 		return reply{}
 	}
 	final := r
-	if len(r.Result) > 0 && json.Unmarshal(r.Result, &final) != nil {
-		return reply{}
-	}
-	if len(r.Result) == 0 && len(r.Content) == 0 && len(r.Structured) == 0 && r.Status == "completed" {
+	if inner := r.At("result"); loosejson.There(inner) {
+		if final = loosejson.MembersOf(inner); final == nil {
+			return reply{}
+		}
+	} else if len(loosejson.Elements(r["content"])) == 0 && !loosejson.There(r["structuredContent"]) && status == "completed" {
 		return reply{} // 2025-11-25: the result itself comes with tasks/result
 	}
 	delete(c.tasks, task)
-	c.tell(call, outcome{text: textOf(final), failed: final.IsError || r.Status == "failed", cancelled: r.Status == "cancelled"})
+	c.tell(call, outcome{text: outputOf(final), failed: final.Is("isError") || status == "failed", cancelled: status == "cancelled"})
 	return reply{}
 }
 
@@ -321,35 +289,20 @@ func (c *calls) names() (client, server string) {
 	return c.client, c.server
 }
 
-// textOf joins the texts of a result; other parts are named by their type. A
+// outputOf joins the texts of a result; other parts are named by their type. A
 // result without content gives its structured content.
-func textOf(r result) string {
+func outputOf(r loosejson.Members) string {
 	var parts []string
-	for _, raw := range r.Content {
-		var part struct {
-			Type     string `json:"type"`
-			Text     string `json:"text"`
-			MimeType string `json:"mimeType"`
-			URI      string `json:"uri"`
-			Resource struct {
-				URI  string `json:"uri"`
-				Text string `json:"text"`
-			} `json:"resource"`
-		}
-		if json.Unmarshal(raw, &part) != nil {
-			continue
-		}
-		switch {
-		case part.Text != "":
-			parts = append(parts, part.Text)
-		case part.Resource.Text != "":
-			parts = append(parts, part.Resource.Text)
-		case part.Type != "" && part.Type != "text":
-			parts = append(parts, strings.TrimSpace("["+part.Type+" "+part.MimeType+part.URI+part.Resource.URI)+"]")
+	for _, part := range loosejson.Objects(r["content"]) {
+		kind := part.Text("type")
+		if text := part.Text("text|resource.text"); text != "" {
+			parts = append(parts, text)
+		} else if kind != "" && kind != "text" {
+			parts = append(parts, strings.TrimSpace("["+kind+" "+part.Text("mimeType")+part.Text("uri")+part.Text("resource.uri"))+"]")
 		}
 	}
 	if len(parts) == 0 {
-		return string(r.Structured)
+		return string(r["structuredContent"])
 	}
 	return strings.Join(parts, "\n")
 }

@@ -111,15 +111,9 @@ func (b *bridge) modern() bool {
 }
 
 func (b *bridge) cancelled(params json.RawMessage) {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if cancel := b.cancels[string(p.RequestID)]; cancel != nil {
+	if cancel := b.cancels[string(in(params)["requestId"])]; cancel != nil {
 		cancel()
 	}
 }
@@ -193,18 +187,11 @@ func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*h
 // describe sets the headers that mirror the body, as the protocol of 2026-07-28
 // demands.
 func (b *bridge) describe(req *http.Request, m message) {
-	var p struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-		Meta struct {
-			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(m.Params, &p) == nil && p.Meta.Protocol != "" {
+	if protocol := protocolOf(m.Params); protocol != "" {
 		b.mu.Lock()
-		b.protocol = p.Meta.Protocol
+		b.protocol = protocol
 		b.mu.Unlock()
-		req.Header.Set("Mcp-Protocol-Version", p.Meta.Protocol)
+		req.Header.Set("Mcp-Protocol-Version", protocol)
 	}
 	if m.Method == "initialize" { // the client fell back to an older protocol
 		b.mu.Lock()
@@ -215,7 +202,7 @@ func (b *bridge) describe(req *http.Request, m message) {
 	if m.Method != "" {
 		req.Header.Set("Mcp-Method", m.Method)
 	}
-	if name := cmp.Or(p.Name, p.URI); name != "" {
+	if name := in(m.Params).Text("name|uri"); name != "" {
 		req.Header.Set("Mcp-Name", name)
 	}
 }
@@ -227,12 +214,9 @@ func (b *bridge) answer(text []byte) error {
 		return nil // no message
 	}
 	for _, m := range messages(line.Bytes()) {
-		var hello struct {
-			Protocol string `json:"protocolVersion"`
-		}
-		if m.response() && json.Unmarshal(m.Result, &hello) == nil && hello.Protocol != "" {
+		if protocol := in(m.Result).Text("protocolVersion"); m.response() && protocol != "" {
 			b.mu.Lock()
-			b.protocol = hello.Protocol
+			b.protocol = protocol
 			b.mu.Unlock()
 		}
 	}

@@ -292,12 +292,7 @@ func (w *Wrapper) repeats(m message) (string, bool) {
 // on, where each request names its protocol, a result says its type.
 func refusal(m message, text string) []byte {
 	result := map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": textsafe.NotCalled + text}}}
-	var p struct {
-		Meta struct {
-			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(m.Params, &p) == nil && p.Meta.Protocol >= stateless {
+	if protocolOf(m.Params) >= stateless {
 		result["resultType"] = "complete"
 	}
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
