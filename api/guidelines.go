@@ -182,7 +182,8 @@ func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
 // statement that waits.
 func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) {
 	q := queryOf(c)
-	d := ops.Decision{Line: c.Param("line"), Kind: q.decision(req.Decision, set, remove, undo, accept, refuse, wait)}
+	d := ops.Decision{Line: c.Param("line")}
+	d.Kind = q.decision(req.Decision, set, remove, undo, accept, refuse, wait)
 	if d.Kind != set && req.Text != nil {
 		q.fail(invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *req.Text), "text"))
 	}

@@ -79,8 +79,10 @@ func (r Decide) decision() access.Entry {
 		action = "review_undo"
 	case revisions.Undo:
 		action = "edit_undo"
-	default:
-		action, detail = "edit", strings.TrimSpace(map[string]string{revisions.Set: "set ", revisions.Remove: "take out "}[r.Kind]+detail)
+	case revisions.Remove:
+		action, detail = "edit", strings.TrimSpace("take out "+detail)
+	case revisions.Set:
+		action, detail = "edit", strings.TrimSpace("set "+detail)
 	}
 	return onTool(action, r.ToolRef, subject, detail)
 }

@@ -103,7 +103,9 @@ func (m *Manager) edit(ctx context.Context, tool memoryd.Tool, d Decision) (e Re
 	if cur.Document == nil {
 		return e, "", memoryd.Errorf(memoryd.Conflict, "the tool has no guideline with lines: have it written first")
 	}
-	edit := guidelines.Edit{Line: d.Line, Section: d.Section, Kind: guidelines.EditText, Text: strings.TrimSpace(d.Text), By: author(d.By), At: m.Now()}
+	edit := guidelines.Edit{
+		Line: d.Line, Section: d.Section, Kind: guidelines.EditText, Text: strings.TrimSpace(d.Text), By: author(d.By), At: m.Now(),
+	}
 	if d.Line == "" {
 		edit.Line = guidelines.LineID(d.Section, edit.Text, edit.At)
 	} else {
@@ -253,7 +255,9 @@ func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, 
 			if it.Removed {
 				published = ""
 			}
-			list = append(list, Pending{ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published, Author: it.Author, Evidence: it.Evidence})
+			list = append(list, Pending{
+				ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published, Author: it.Author, Evidence: it.Evidence,
+			})
 		}
 	}
 	l, err := m.loaded(ctx, ref)
