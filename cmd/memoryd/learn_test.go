@@ -56,8 +56,8 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if first.Calls.Found < 300 || first.Calls.Added < 300 || first.Calls.Rejected > 0 || len(first.Formats) < 14 {
 		t.Fatalf("%+v", first)
 	}
-	if !strings.Contains(first.Headline, "failing calls in ") || first.Failed < 50 {
-		t.Errorf("%q, %d", first.Headline, first.Failed)
+	if !strings.Contains(first.Headline, "failing calls in ") || first.Failed < 50 || first.Compared != "" {
+		t.Errorf("%q, %d, %q", first.Headline, first.Failed, first.Compared)
 	}
 	fixed := 0
 	for i := range first.Mistakes {
@@ -86,8 +86,8 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if err := os.WriteFile(grown, append(text, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if third := learned(t, dir, "--url", url); third.Calls.Added != 1 || third.Files.Read != 1 {
-		t.Errorf("a file that grew by a call: %+v", third)
+	if third := learned(t, dir, "--url", url); third.Calls.Added != 1 || third.Files.Read != 1 || !strings.Contains(third.Compared, ": 1 more call, of which 0 failed") {
+		t.Errorf("a file that grew by a call: %q, %+v", third.Compared, third)
 	}
 }
 

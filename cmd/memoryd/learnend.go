@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"time"
 
 	"memoryd"
 	"memoryd/api/wire"
@@ -29,7 +30,11 @@ func (l *learner) conclude() error {
 		return err
 	}
 	l.report.sum()
-	return l.test()
+	if err := l.test(); err != nil {
+		return err
+	}
+	l.compare()
+	return nil
 }
 
 // test holds what may be proposed against the kept good calls of its tool.
@@ -55,4 +60,31 @@ func (l *learner) test() error {
 	}
 	l.report.Proposals = proposals(l.report.Mistakes)
 	return nil
+}
+
+// lastTime is what a run of learn found, to compare the next one with.
+type lastTime struct {
+	At       time.Time      `json:"at"`
+	Judged   int            `json:"judged"`
+	Failed   int            `json:"failed"`
+	Mistakes map[string]int `json:"mistakes"` // failed calls
+}
+
+// compare says what changed since the last time, and remembers this one. A run that
+// found nothing new stays compared with the one before.
+func (l *learner) compare() {
+	var before struct{ Last, Now lastTime }
+	l.before("", &before)
+	now := lastTime{At: l.report.Written, Judged: l.report.Judged, Failed: l.report.Failed, Mistakes: map[string]int{}}
+	for i := range l.report.Mistakes {
+		now.Mistakes[l.report.Mistakes[i].ID] = l.report.Mistakes[i].Calls
+	}
+	if now.Judged != before.Now.Judged {
+		before.Last = before.Now
+	} else {
+		now.At = before.Now.At
+	}
+	before.Now = now
+	l.report.since(&before.Last)
+	l.remember("", before)
 }

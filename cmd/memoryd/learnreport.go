@@ -44,6 +44,8 @@ type report struct {
 	Why     string         `json:"why_rejected,omitempty"` // of the first call that could not be recorded
 
 	Headline string `json:"headline"`
+	// Compared says what changed since the last time; "" the first time.
+	Compared string `json:"since_last_time,omitempty"`
 	// Judged and Failed count calls, Sessions runs of agents, FailedIn those with a
 	// failed call.
 	Judged   int       `json:"judged"`
@@ -64,8 +66,14 @@ type report struct {
 	empty  int
 }
 
-// mistake is a mistake with the words of the report.
-type mistake struct{ mistakes.Mistake }
+// mistake is a mistake with what changed since the last time.
+type mistake struct {
+	mistakes.Mistake
+
+	// More are the failed calls since the last time; New says that there were none before.
+	More int  `json:"since_last_time"`
+	New  bool `json:"new,omitempty"`
+}
 
 // learnedTool counts the calls of a tool.
 type learnedTool struct {
@@ -148,7 +156,7 @@ func (r *report) take(f *learnedFile) {
 func (r *report) sum() {
 	for _, m := range r.merger.Mistakes() {
 		r.Failed += m.Calls
-		r.Mistakes = append(r.Mistakes, mistake{m})
+		r.Mistakes = append(r.Mistakes, mistake{Mistake: m})
 	}
 	if r.Mistakes == nil {
 		r.Mistakes = []mistake{}
@@ -218,6 +226,24 @@ func period(from, to time.Time) string {
 	return fmt.Sprintf("%d months", (days+15)/30)
 }
 
+// since compares with the last time.
+func (r *report) since(last *lastTime) {
+	for i := range r.Mistakes {
+		m := &r.Mistakes[i]
+		before := last.Mistakes[m.ID]
+		m.More, m.New = m.Calls-before, before == 0 && !last.At.IsZero()
+	}
+	if last.At.IsZero() {
+		return
+	}
+	day, more, bad := last.At.Local().Format("2 Jan 2006"), r.Judged-last.Judged, r.Failed-last.Failed
+	if more <= 0 || last.Judged == 0 {
+		r.Compared = fmt.Sprintf("No more calls since %s.", day)
+		return
+	}
+	r.Compared = fmt.Sprintf("Since %s: %s, of which %d failed (%s; before that %s).", day, counted(more, "more call"), max(bad, 0), percent(bad, more), percent(last.Failed, last.Judged))
+}
+
 func percent(k, n int) string { return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(n)) }
 
 // Summary says in one sentence what was read.
@@ -278,6 +304,12 @@ func (m *mistake) Times() string {
 	}
 	if m.Cost >= 1 {
 		s += ", " + lost(m.Cost)
+	}
+	switch {
+	case m.New:
+		s += "; new"
+	case m.More > 0 && m.More < m.Calls:
+		s += fmt.Sprintf("; %d since the last time", m.More)
 	}
 	return s
 }
@@ -364,6 +396,9 @@ const width = 80
 func (r *report) text(w io.Writer, top int) error {
 	var b strings.Builder
 	fold(&b, "", "", r.Headline)
+	if r.Compared != "" {
+		fold(&b, "", "", r.Compared)
+	}
 	shown := r.Mistakes
 	if top > 0 {
 		shown = shown[:min(top, len(shown))]
