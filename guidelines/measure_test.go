@@ -2,6 +2,7 @@ package guidelines_test
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,9 @@ func recorded(t *testing.T, file, tool string) []memoryd.Call {
 	return calls
 }
 
+// address finds a whole address, which no line of a guideline holds.
+var address = regexp.MustCompile(`://\w`)
+
 // TestMeasureRecordedTools prints guidelines of recorded tools for a person to
 // judge, and holds them to what any guideline must keep.
 func TestMeasureRecordedTools(t *testing.T) {
@@ -61,8 +65,8 @@ func TestMeasureRecordedTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, stats, _ := strings.Cut(content, "\n## Statistics\n")
-			if n := len(strings.Fields(body)); n > 240 || strings.Contains(content, "://") || !strings.HasPrefix(stats, "- **Success Rate**: ") {
+			own, _, _ := strings.Cut(content, "\n## What the tool answered\n") // what follows is quoted
+			if n := len(strings.Fields(own)); n > 240 || address.MatchString(own) || !strings.Contains(content, "- **Success Rate**: ") {
 				t.Errorf("%s: %d words, or something that must not be there", tc.tool, n)
 			}
 			t.Logf("%s, %d calls, %v\n%s", tc.tool, len(calls), time.Since(start), content)
@@ -98,7 +102,9 @@ func TestMeasureShuffledRecordings(t *testing.T) {
 					a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
 				})
 				rounds++
-				if len(evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules) > 0 {
+				found := evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules
+				// What hosts document of an answer holds for whoever hears it.
+				if slices.ContainsFunc(found, func(r evidence.Rule) bool { return !r.Heard() }) {
 					published++
 				}
 			}
