@@ -33,13 +33,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Store is what a Cache reads, and where it keeps the rates of rules over all tools.
+// Store is what a Cache reads.
 type Store interface {
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error)
 	Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error)
-	Record(ctx context.Context, key store.RecordKey) (store.Record, error)
-	PutRecord(ctx context.Context, r store.Record) (int64, error)
 }
 
 // Window has more calls of a tool than its history, each reduced to what is compared; nil has
@@ -67,7 +65,6 @@ type Cache struct {
 	held  int  // calls behind all models
 	busy  bool // a model is being learned in the background
 	lost  int  // how often a tool was forgotten: what was being learned then is not kept
-	pools map[string]*pool
 }
 
 // entry is a model and the state of the tool that it was learned from.
@@ -100,7 +97,7 @@ const part = "learning"
 // NewCache returns a Cache over the histories of a store. Nothing runs before the first request.
 func NewCache(s Store, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
 	c := &Cache{
-		store: s, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part), pools: map[string]*pool{},
+		store: s, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part),
 	}
 	c.tools, _ = simplelru.NewLRU(math.MaxInt, func(_ memoryd.ToolRef, e *entry) { c.held -= e.model.Calls() }) // keep bounds it
 	return c
@@ -179,9 +176,6 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 			newest, err := c.newest(ctx, tool, e)
 			return e.model, newest, err
 		}
-	}
-	if err := c.readPool(ctx, ref.Workspace); err != nil {
-		return nil, nil, err
 	}
 	if isNew {
 		return Learn(nil, c.options(ref)), nil, nil
@@ -309,7 +303,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 }
 
 func (c *Cache) options(ref memoryd.ToolRef) Options {
-	return Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms, Pool: c.poolFor(ref)}
+	return Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms}
 }
 
 // find gives the model that there is, and has it learned anew if it is time. learned is
@@ -343,15 +337,15 @@ func (c *Cache) inBackground(tool memoryd.Tool) <-chan struct{} {
 		return nil
 	}
 	learned := make(chan struct{})
-	done := sync.OnceFunc(func() {
-		c.mu.Lock()
-		c.busy = false
-		c.mu.Unlock()
-		close(learned)
-	})
 	c.busy = c.worker.Go(func(ctx context.Context) error {
-		defer done()
-		if err := c.refresh(ctx, tool, done); err != nil && ctx.Err() == nil {
+		defer func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.busy = false
+			close(learned)
+		}()
+		_, err := c.learn(ctx, tool, 0)
+		if err != nil && ctx.Err() == nil {
 			c.log.WarnContext(ctx, "cannot learn from a tool's calls; forecasts use what was learned before",
 				"workspace", tool.Workspace, "tool", tool.Tool, "err", err)
 			return err
@@ -362,16 +356,6 @@ func (c *Cache) inBackground(tool memoryd.Tool) <-chan struct{} {
 		return nil // stopped
 	}
 	return learned
-}
-
-// refresh learns a tool anew, tells when that is done, and stores what it says of rates.
-func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool, learned func()) error {
-	m, err := c.learn(ctx, tool, 0)
-	learned()
-	if err != nil {
-		return err
-	}
-	return c.note(ctx, tool.ToolRef, m.Rates())
 }
 
 // keep enters a model, unless a tool was forgotten since lost was read, and lets those

@@ -292,35 +292,6 @@ func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {
 	})
 }
 
-// TestRatesOfRulesAreSharedOverToolsAndReplicas: what one replica learned of one
-// tool is where another replica starts for another tool.
-func TestRatesOfRulesAreSharedOverToolsAndReplicas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := mem.New()
-		a, b := cacheOver(s), cacheOver(s)
-		defer a.Stop()
-		defer b.Stop()
-		own := Rates{Good: 50}
-		own.Met[FailedOnce] = Count{Calls: 400, Failed: 4}
-		more(t, s, 1, 10)
-		if err := a.note(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "u"}, own); err != nil {
-			t.Fatal(err)
-		}
-		forecast(t, b, `{}`)
-		pool := b.poolFor(plannedTool)
-		var none Rates
-		if rate, before := pool.over(FailedOnce), none.over(FailedOnce); rate > 0.05 || before < 0.4 {
-			t.Errorf("rate %.3f, %.3f without other tools", rate, before)
-		}
-		if rate := pool.over(RepeatsFailure); rate < 0.9 {
-			t.Errorf("a rule that no tool met has the rate %.3f", rate)
-		}
-		if own := b.poolFor(memoryd.ToolRef{Workspace: "w", Tool: "u"}); own.Good != 0 {
-			t.Errorf("a tool is in its own pool: %+v", own)
-		}
-	})
-}
-
 // TestAPanicWhileLearningLeavesWhatThereIs has the store panic in the background.
 func TestAPanicWhileLearningLeavesWhatThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -221,26 +221,14 @@ func TestMeasureRuns(t *testing.T) {
 		var risks []float64
 		var isBad []bool
 		warned := [2]int{}
-		pools := map[string]map[string]preflight.Rates{}
 		for _, r := range recordedTools(t, false) {
 			if len(r.calls) < 20 {
 				continue
 			}
 			half := len(r.calls) / 2
 			known := plain(r.calls[:half])
-			if pools[r.file] == nil {
-				pools[r.file] = map[string]preflight.Rates{}
-			}
-			options := func() preflight.Options {
-				o := preflight.Options{Tool: r.name, FalseAlarms: 0.05, Observed: r.observed}
-				for tool, rates := range pools[r.file] {
-					if tool != r.name {
-						o.Pool.Add(rates)
-					}
-				}
-				return o
-			}
-			m := preflight.Learn(known, options())
+			options := preflight.Options{Tool: r.name, FalseAlarms: 0.05, Observed: r.observed}
+			m := preflight.Learn(known, options)
 			for i := half; i < len(r.calls); i++ {
 				c := &r.calls[i]
 				p := preflight.Planned{Input: c.Input, Now: c.Time}
@@ -257,11 +245,10 @@ func TestMeasureRuns(t *testing.T) {
 				if online {
 					known = append(known, c.Call)
 					if 10*(len(known)-m.Calls()) > len(known) {
-						m = preflight.Learn(known, options())
+						m = preflight.Learn(known, options)
 					}
 				}
 			}
-			pools[r.file][r.name] = m.Rates()
 		}
 		failed := 0
 		for _, b := range isBad {

@@ -5,8 +5,8 @@
 // The risk has three sources. A learner estimates it from the input, as far as inputs
 // predicted outcomes in runs that it had not seen. For an input that was tried before, its
 // own record counts. And rules, such as "this call already failed in this run", count with
-// the failure rate of the calls that met them: of this tool, or of all tools if it has few
-// such calls.
+// the failure rate of the calls that met them: of this tool, or, if it has few such calls, of
+// public recordings.
 package preflight
 
 import (
@@ -127,8 +127,6 @@ type Options struct {
 	Hints []Tested
 	// Shared reports that several sources recorded calls in the workspace.
 	Shared bool
-	// Pool counts the outcomes of calls of other tools that met the rules.
-	Pool Rates
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means
 	// no warnings.
 	FalseAlarms float64
@@ -323,12 +321,9 @@ func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
 		m.learner, estimates = newLearner(h)
 	}
 	m.concentration = concentrationOf(h, estimates)
-	m.watched = watch(&m.rates, &m.options.Pool, good, base, m.options.FalseAlarms)
+	m.watched = watch(&m.rates, good, base, m.options.FalseAlarms)
 	m.cut = m.cutFor(h, estimates, metByJudged, base)
 }
-
-// Rates returns the outcomes of this tool's calls that met the rules.
-func (m *Model) Rates() Rates { return m.rates }
 
 // Calls returns the number of calls that the model learned from.
 func (m *Model) Calls() int { return len(m.calls) }
@@ -393,7 +388,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	raise := func(of ...Rule) {
 		for _, r := range of {
 			if v.met.has(r) {
-				rate, calls := m.rates.of(r, &m.options.Pool)
+				rate, calls := m.rates.of(r)
 				if r >= FailedThrice {
 					rate = logistic(logit(clip(rate)) + lean)
 				}

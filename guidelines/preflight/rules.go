@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 )
@@ -22,7 +21,7 @@ const (
 	Rules
 )
 
-// name is how a rule is stored.
+// name is what a warning calls a rule.
 func (r Rule) name() string {
 	return [Rules]string{
 		"repeats_failure", "only_failed", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
@@ -38,8 +37,7 @@ func (s *rules) put(r Rule) { *s |= 1 << r }
 
 // Count counts the outcomes of judged calls that met a rule.
 type Count struct {
-	Calls  int `json:"calls"`
-	Failed int `json:"failed"`
+	Calls, Failed int
 }
 
 func (c *Count) add(failed bool) {
@@ -54,44 +52,22 @@ type Rates struct {
 	Good int
 }
 
-// Add adds the rates of another tool.
-func (r *Rates) Add(o Rates) {
-	for i := range r.Met {
-		r.Met[i].Calls += o.Met[i].Calls
-		r.Met[i].Failed += o.Met[i].Failed
-	}
-	r.Good += o.Good
-}
-
-// startRates stand for what is not known yet. They are the rates on the public
-// recordings that docs/guidelines.md names, at the weight of startCalls calls
-// each, or of as many as there were.
+// startRates are where the rate of a rule starts: that of the public recordings that
+// docs/guidelines.md names.
 var startRates = [Rules]Count{
 	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {48, 44},
 	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {91, 52}, FailedChanged: {40, 15},
 }
 
-// The weights, in calls, of the start in the rate over tools, and of the rate over
-// tools in the rate of one tool.
-const (
-	startCalls = 8
-	poolCalls  = 4
-)
+// startCalls is for how many calls of a tool the start counts.
+const startCalls = 4
 
-// over is the rate of a rule over tools, shrunk to the start.
-func (r *Rates) over(rule Rule) float64 {
-	start := startRates[rule]
-	weight := min(startCalls, float64(start.Calls))
-	rate := (float64(start.Failed) + 0.5) / float64(start.Calls+1)
-	return (float64(r.Met[rule].Failed) + weight*rate) / (float64(r.Met[rule].Calls) + weight)
-}
-
-// of is the rate of a rule for the tool that r is of, shrunk towards the rate over
-// tools (beta-binomial), and the number of calls that it counts for.
-func (r *Rates) of(rule Rule, pool *Rates) (rate, weight float64) {
-	c := r.Met[rule]
-	weight = float64(c.Calls) + poolCalls
-	return (float64(c.Failed) + poolCalls*pool.over(rule)) / weight, weight
+// of is the rate of a rule, shrunk towards the start (beta-binomial), and the number of
+// calls that it counts for.
+func (r *Rates) of(rule Rule) (rate, weight float64) {
+	c, start := r.Met[rule], startRates[rule]
+	weight = float64(c.Calls) + startCalls
+	return (float64(c.Failed) + startCalls*(float64(start.Failed)+0.5)/float64(start.Calls+1)) / weight, weight
 }
 
 // replay goes through a history as it happened and notes which rules each call
@@ -234,14 +210,14 @@ func (h *history) common(a, b int32) float64 {
 // most a share of its good calls, the surest first.
 //
 // good counts, by the set of rules that they met, the good calls of the history.
-func watch(tool, pool *Rates, good map[rules]int, base, falseAlarms float64) (watched rules) {
+func watch(tool *Rates, good map[rules]int, base, falseAlarms float64) (watched rules) {
 	if falseAlarms <= 0 {
 		return 0
 	}
 	order := make([]Rule, 0, Rules)
 	rates := [Rules]float64{}
 	for r := range Rules {
-		rate, _ := tool.of(r, pool)
+		rate, _ := tool.of(r)
 		rates[r] = rate
 		if logit(clip(rate))-logit(clip(base)) >= clearLift {
 			order = append(order, r)
@@ -338,42 +314,4 @@ func posterior(p, s float64, own Count) float64 {
 		return p
 	}
 	return (float64(own.Failed) + s*p) / (float64(own.Calls) + s)
-}
-
-// total is how many calls the rates are of.
-func (r Rates) total() int {
-	n := r.Good
-	for _, c := range r.Met {
-		n += c.Calls
-	}
-	return n
-}
-
-// MarshalJSON writes the rules that calls met, by name.
-func (r Rates) MarshalJSON() ([]byte, error) {
-	stored := storedRates{Good: r.Good, Met: map[string]Count{}}
-	for rule := range Rules {
-		if r.Met[rule].Calls > 0 {
-			stored.Met[rule.name()] = r.Met[rule]
-		}
-	}
-	return json.Marshal(stored)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote. It ignores rules that no longer exist.
-func (r *Rates) UnmarshalJSON(data []byte) error {
-	var stored storedRates
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return err
-	}
-	*r = Rates{Good: stored.Good}
-	for rule := range Rules {
-		r.Met[rule] = stored.Met[rule.name()]
-	}
-	return nil
-}
-
-type storedRates struct {
-	Good int              `json:"good"`
-	Met  map[string]Count `json:"met"`
 }

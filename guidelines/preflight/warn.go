@@ -28,7 +28,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 		if !v.met.has(r) || !m.watched.has(r) || other && (r == OnlyFailed || r == NeverWorked) {
 			continue
 		}
-		rate, _ := m.rates.of(r, &m.options.Pool)
+		rate, _ := m.rates.of(r)
 		if w, ok := m.warning(r, v, fix); ok {
 			w.Severity, w.Rule = severityOf(rate), r.name()
 			if len(w.Calls) < 2 {
@@ -247,7 +247,7 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	if n > 1 {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
 	}
-	rate, _ := m.rates.of(r, &m.options.Pool)
+	rate, _ := m.rates.of(r)
 	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate, m.next(c.refusal(), v, fix)))
 	return w, true
 }
