@@ -138,7 +138,7 @@ func (f *findings) hint(p evidence.Parameter) string {
 			if len(v.Value) > longestChoice {
 				return "" // texts, not choices
 			}
-			if v.Sole || v.Good == 0 && p.Good > 0 {
+			if v.Sole || v.Good == 0 || f.refused(p, v.Value) {
 				continue // whoever gives it alone would write here; what never worked is no example
 			}
 			shown, ok := shownValue(p.Path, v.Value)
@@ -154,10 +154,18 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Form != "" {
 		return p.Form
 	}
-	if (p.Types[0] == "integer" || p.Types[0] == "number") && p.Least < p.Greatest {
-		return number(p.Least) + " to " + number(p.Greatest)
+	least, greatest := number(p.Least), number(p.Greatest)
+	if p.Least < p.Greatest && isNumeric(p) && !f.refused(p, least) && !f.refused(p, greatest) {
+		return least + " to " + greatest
 	}
 	return ""
+}
+
+func isNumeric(p evidence.Parameter) bool { return p.Types[0] == "integer" || p.Types[0] == "number" }
+
+// refused reports whether a rule advises against a value of a parameter.
+func (f *findings) refused(p evidence.Parameter, value string) bool {
+	return slices.ContainsFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.Refuses(p.Path, value, isNumeric(p)) })
 }
 
 // inOrder sorts values that are all numbers by size and leaves others as they

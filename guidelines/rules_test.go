@@ -164,3 +164,39 @@ func written(t *testing.T, x composer, tool memoryd.Tool, calls []memoryd.Call, 
 	}
 	return d.Render(), d.Author, nil
 }
+
+// TestCoreFunctionShowsOnlyWhatWorkedAndNoRuleRefuses: values and ranges are those of calls
+// that scored 1, and none of them is what a rule below advises against.
+func TestCoreFunctionShowsOnlyWhatWorkedAndNoRuleRefuses(t *testing.T) {
+	var calls []memoryd.Call
+	for i := range 80 {
+		in, score := object{"tier": []string{"gold", "plain"}[i%2], "size": 10 + i%20, "depth": 1 + i%9}, 1.0
+		switch {
+		case i%4 == 1:
+			in["tier"] = "harbor"
+			if i != 5 {
+				score = 0
+			}
+		case i%8 == 3:
+			in["size"], score = 900, 0.5
+		case i == 6:
+			in["depth"], score = 700, 0.5
+		}
+		calls = append(calls, call(t, "ship", i, in, "answer", score, 1, 10))
+	}
+	got := write(t, calls)
+	head, rules, _ := strings.Cut(got, "\n## ")
+	if !strings.Contains(rules, "Do not give `tier` as \"harbor\"") {
+		t.Fatalf("no rule refuses the value:\n%s", got)
+	}
+	for _, wrong := range []string{"harbor", "900", "700"} {
+		if strings.Contains(head, wrong) {
+			t.Errorf("%q stands in Core Function:\n%s", wrong, got)
+		}
+	}
+	for _, right := range []string{"gold", "plain", "10 to 29", "1 to 9"} {
+		if !strings.Contains(head, right) {
+			t.Errorf("%q does not stand in Core Function:\n%s", right, got)
+		}
+	}
+}

@@ -27,7 +27,7 @@ type Parameter struct {
 	// most frequent of them.
 	Distinct int          `json:"distinct"`
 	Top      []ValueCount `json:"top,omitempty"`
-	// Least and Greatest are the range of its numbers; both are 0 if there are none.
+	// Least and Greatest are the range of its numbers in good calls; both are 0 if there are none.
 	Least    float64 `json:"least"`
 	Greatest float64 `json:"greatest"`
 	// Form is the common form of all its values in good calls, from ten calls on: a date, an
@@ -111,7 +111,7 @@ func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
 			c.fit.add(party)
 		}
 	}
-	if l.kind == '0' {
+	if l.kind == '0' && ok {
 		if f, err := strconv.ParseFloat(l.text, 64); err == nil {
 			c.least, c.most, c.numbers = min(c.least, f), max(c.most, f), true
 		}

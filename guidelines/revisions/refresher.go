@@ -330,7 +330,7 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 	if err != nil {
 		return Result{}, err
 	}
-	reasons := m.reasons(tool, prev, calls)
+	reasons := m.reasons(g, calls)
 	if when == IfStale && len(reasons) == 0 {
 		return Result{Skipped: notStale}, nil
 	}
@@ -356,7 +356,7 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	}
 	e := Revision{
 		Content: text, Author: doc.Author, BasedOn: tool.Revision, ThroughSeq: newest(calls), Document: doc,
-		Judges: judgesOf(calls), Baseline: m.baseline(calls),
+		Judges: judgesOf(calls),
 	}
 	for _, r := range reasons {
 		e.Reasons = append(e.Reasons, r.Text)

@@ -35,8 +35,6 @@ type Revision struct {
 	// Document is the text as statements with their evidence; nil if the text came from
 	// elsewhere.
 	Document *guidelines.Document `json:"document,omitempty"`
-	// Baseline is what the text was written from, to detect when it is stale.
-	Baseline Baseline `json:"baseline"`
 }
 
 func (e *Revision) guideline() memoryd.Guideline {
@@ -61,7 +59,6 @@ func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 
 // put keeps a version and lets the oldest go.
 func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) error {
-	r.Baseline.Written = r.Written
 	if _, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision}, r); err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, err
 	if memoryd.IsKind(err, memoryd.NotFound) || err == nil && e.Content != g.Content {
 		return Revision{
 			Number: g.Revision, Content: g.Content, Author: g.Author, BasedOn: g.BasedOn, ThroughSeq: g.ThroughSeq,
-			Written: g.Written, Baseline: Baseline{Written: g.Written},
+			Written: g.Written,
 		}, nil
 	}
 	return e, err

@@ -16,17 +16,25 @@ import (
 var written = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // observe makes n calls that succeed with probability p and take about seconds.
-func observe(r *rand.Rand, n int, p, seconds float64) []revisions.Observation {
-	os := make([]revisions.Observation, n)
-	for i := range os {
-		s := memoryd.Sample{Success: true, State: memoryd.Judged, Score: 1, TimeCost: seconds * (0.8 + 0.4*r.Float64()), TokenCost: -1}
+func observe(r *rand.Rand, n int, p, seconds float64) []memoryd.Call {
+	calls := make([]memoryd.Call, n)
+	for i := range calls {
+		c := memoryd.Call{Success: true, TimeCost: seconds * (0.8 + 0.4*r.Float64()), TokenCost: -1}
+		c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 1}
 		if r.Float64() >= p {
-			s.Success, s.Score = false, 0
-			os[i].Error = fmt.Sprintf("error-%d", r.IntN(3))
+			c.Success, c.Evaluation.Score = false, 0
+			c.Evaluation.Rule = fmt.Sprintf("error-%d", r.IntN(3))
 		}
-		os[i].Sample = s
+		calls[i] = c
 	}
-	return os
+	return calls
+}
+
+// described says in the newest call what parameters the tool has.
+func described(schema string, calls []memoryd.Call) []memoryd.Call {
+	calls = slices.Clone(calls)
+	calls[len(calls)-1].Metadata = fmt.Appendf(nil, `{"tool_schema":{"title":%q}}`, schema)
+	return calls
 }
 
 func kinds(rs []revisions.Reason) []revisions.Change {
@@ -39,34 +47,34 @@ func kinds(rs []revisions.Reason) []revisions.Change {
 
 func TestReasons(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	base := revisions.Baseline{Written: written, Schema: "a", Observations: observe(r, 100, 0.9, 1)}
+	base := described("a", observe(r, 100, 0.9, 1))
 	otherErrors := observe(r, 100, 0.5, 1)
 	changed := slices.Clone(otherErrors[:60])
 	for i := range changed {
-		if changed[i].Error != "" {
-			changed[i].Error = "error-new"
+		if e := &changed[i].Evaluation; e.Rule != "" {
+			e.Rule = "error-new"
 		}
 	}
 	for name, tc := range map[string]struct {
-		base   revisions.Baseline
-		since  []revisions.Observation
-		schema string
-		after  time.Duration
-		want   []revisions.Change
+		written time.Time
+		before  []memoryd.Call
+		since   []memoryd.Call
+		after   time.Duration
+		want    []revisions.Change
 	}{
-		"right after it was written": {base, nil, "a", 0, nil},
-		"old but unused":             {base, nil, "a", 1000 * time.Hour, nil},
-		"none, too few calls":        {revisions.Baseline{}, observe(r, 19, 1, 1), "a", 0, nil},
-		"none, enough calls":         {revisions.Baseline{}, observe(r, 20, 1, 1), "a", 0, []revisions.Change{revisions.NoGuideline}},
-		"another schema":             {base, nil, "b", 0, []revisions.Change{revisions.SchemaChanged}},
-		"schema not known":           {base, nil, "", 0, nil},
-		"a hundred calls":            {base, observe(r, 100, 0.9, 1), "a", 0, []revisions.Change{revisions.NewCalls}},
-		"old":                        {base, observe(r, 3, 0.9, 1), "a", 1000 * time.Hour, []revisions.Change{revisions.TooOld}},
-		"it fails now":               {base, observe(r, 30, 0.2, 1), "a", 0, []revisions.Change{revisions.SuccessChanged, revisions.ScoreChanged, revisions.ErrorsChanged}},
-		"it is slow now":             {base, observe(r, 30, 0.9, 5), "a", 0, []revisions.Change{revisions.LatencyChanged}},
-		"other errors":               {revisions.Baseline{Written: written, Observations: otherErrors}, changed, "", 0, []revisions.Change{revisions.ErrorsChanged}},
+		"right after it was written": {written, base, nil, 0, nil},
+		"old but unused":             {written, base, nil, 1000 * time.Hour, nil},
+		"none, too few calls":        {time.Time{}, nil, observe(r, 19, 1, 1), 0, nil},
+		"none, enough calls":         {time.Time{}, nil, observe(r, 20, 1, 1), 0, []revisions.Change{revisions.NoGuideline}},
+		"another schema":             {written, base, described("b", observe(r, 1, 1, 1)), 0, []revisions.Change{revisions.SchemaChanged}},
+		"schema not known":           {written, base, observe(r, 1, 1, 1), 0, nil},
+		"a hundred calls":            {written, base, observe(r, 100, 0.9, 1), 0, []revisions.Change{revisions.NewCalls}},
+		"old":                        {written, base, observe(r, 3, 0.9, 1), 1000 * time.Hour, []revisions.Change{revisions.TooOld}},
+		"it fails now":               {written, base, observe(r, 30, 0.2, 1), 0, []revisions.Change{revisions.SuccessChanged, revisions.ScoreChanged, revisions.ErrorsChanged}},
+		"it is slow now":             {written, base, observe(r, 30, 0.9, 5), 0, []revisions.Change{revisions.LatencyChanged}},
+		"other errors":               {written, otherErrors, changed, 0, []revisions.Change{revisions.ErrorsChanged}},
 	} {
-		got := revisions.StaleReasons(configtest.Section[revisions.Config]("revisions").Staleness, tc.base, tc.since, tc.schema, written.Add(tc.after))
+		got := revisions.StaleReasons(configtest.Section[revisions.Config]("revisions").Staleness, tc.written, tc.before, tc.since, written.Add(tc.after))
 		if !slices.Equal(kinds(got), tc.want) {
 			t.Errorf("%s: got %+v, want %v", name, got, tc.want)
 		}
@@ -92,12 +100,12 @@ func TestDelayAndFalseAlarms(t *testing.T) {
 			var delays []int
 			for seed := range uint64(lives) { //nolint:gosec // small
 				r := rand.New(rand.NewPCG(seed, 3))
-				base := revisions.Baseline{Written: written, Observations: observe(r, 100, from, 1)}
+				before := observe(r, 100, from, 1)
 				since := observe(r, cfg.After-1, from-shift, 1)
 				delay := 0
 				for n := 5; n <= len(since) && delay == 0; n += 5 { // nothing is tested in between
 					calls += 5
-					if len(revisions.StaleReasons(cfg, base, since[:n], "", written)) > 0 {
+					if len(revisions.StaleReasons(cfg, written, before, since[:n], written)) > 0 {
 						delay = n
 					}
 				}

@@ -3,10 +3,9 @@ package revisions
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -39,29 +38,6 @@ func (c Staleness) Validate() error {
 	return nil
 }
 
-// Observation is the part of a call that is tested.
-type Observation struct {
-	Sample memoryd.Sample `json:"sample"`
-	// Error names the kind of error, such as the id of an error cluster; "" if the call
-	// succeeded or its kind is unknown.
-	Error string `json:"error,omitempty"`
-}
-
-// Baseline is what a guideline was written from. It is stored beside the guideline.
-type Baseline struct {
-	// Written is the time; zero means that there is no guideline yet.
-	Written time.Time `json:"written"`
-	// Schema identifies the tool's parameters: any text that changes with them; "" if
-	// unknown.
-	Schema string `json:"schema,omitempty"`
-	// Observations are the newest calls at that time, oldest first. Only the newest
-	// maxObservations count.
-	Observations []Observation `json:"observations"`
-}
-
-// maxObservations bounds the baseline.
-const maxObservations = 200
-
 // Change is what made a guideline stale.
 type Change string
 
@@ -85,24 +61,19 @@ type Reason struct {
 	P    float64
 }
 
-// StaleReasons returns why the guideline is stale; an empty result means that it is not.
-// since are the calls after it, oldest first; without a guideline, all calls. schema is the
-// tool's current one.
-func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string, now time.Time) []Reason {
-	if b.Written.IsZero() {
-		judged := 0
-		for _, o := range since {
-			if o.Sample.State == memoryd.Judged {
-				judged++
-			}
-		}
+// StaleReasons returns why the guideline of that time is stale; an empty result means that it
+// is not. before are the calls that it was written from, since those after it, both oldest
+// first; without a guideline the time is zero, and all calls are after it.
+func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call, now time.Time) []Reason {
+	if written.IsZero() {
+		judged, _ := countMatching(since, isJudged, isJudged)
 		if judged >= cfg.FirstAfter {
 			return []Reason{{Change: NoGuideline, Text: fmt.Sprintf("there is none, and %d judged calls", judged)}}
 		}
 		return nil
 	}
 	var reasons []Reason
-	if b.Schema != "" && schema != "" && b.Schema != schema {
+	if old, now := schemaOf(before), schemaOf(since); old != "" && now != "" && old != now {
 		reasons = append(reasons, Reason{Change: SchemaChanged, Text: "the tool's parameters changed"})
 	}
 	if len(since) == 0 {
@@ -111,15 +82,15 @@ func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string,
 	if len(since) >= cfg.After {
 		reasons = append(reasons, Reason{Change: NewCalls, Text: fmt.Sprintf("%d calls since it was written", len(since))})
 	}
-	if age := now.Sub(b.Written); cfg.MaxAge > 0 && age > cfg.MaxAge {
+	if age := now.Sub(written); cfg.MaxAge > 0 && age > cfg.MaxAge {
 		reasons = append(reasons, Reason{Change: TooOld, Text: fmt.Sprintf("it is %d days old, and %d calls came since", int(age.Hours()/24), len(since))})
 	}
-	return append(reasons, changes(cfg, b.Observations[max(0, len(b.Observations)-maxObservations):], since)...)
+	return append(reasons, changes(cfg, before, since)...)
 }
 
 // Stale returns why the tool's guideline is stale; an empty result means that it is not.
 func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, error) {
-	tool, prev, err := m.read(ctx, ref)
+	tool, err := m.Store.Tool(ctx, ref)
 	if g := tool.Guideline; err != nil || g.Revision > 0 && g.BasedOn == tool.Revision {
 		return nil, err
 	}
@@ -127,44 +98,26 @@ func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, err
 	if err != nil {
 		return nil, err
 	}
-	return m.reasons(tool, prev, calls), nil
+	return m.reasons(tool.Guideline, calls), nil
 }
 
-func (m *Manager) reasons(tool memoryd.Tool, prev Revision, calls []memoryd.Call) []Reason {
-	since := calls
-	for len(since) > 0 && since[0].Seq <= tool.Guideline.ThroughSeq {
-		since = since[1:]
+func (m *Manager) reasons(g memoryd.Guideline, calls []memoryd.Call) []Reason {
+	at := 0
+	for at < len(calls) && calls[at].Seq <= g.ThroughSeq {
+		at++
 	}
-	return StaleReasons(m.Config.Staleness, prev.Baseline, observations(since), schemaOf(calls), m.Now())
+	return StaleReasons(m.Config.Staleness, g.Written, calls[:at], calls[at:], m.Now())
 }
 
-func (m *Manager) baseline(calls []memoryd.Call) Baseline {
-	return Baseline{
-		Schema: schemaOf(calls), Observations: observations(calls[max(0, len(calls)-maxObservations):]),
-	}
-}
-
-func observations(calls []memoryd.Call) []Observation {
-	list := make([]Observation, len(calls))
-	for i := range calls {
-		list[i].Sample = calls[i].Sample()
-		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score < memoryd.ScoreSuccess {
-			list[i].Error = e.Rule
-		}
-	}
-	return list
-}
-
-// schemaOf stands for the tool's parameters as the newest call that carries
-// metadata.tool_schema describes them; "" when none does.
+// schemaOf is the tool's parameters as the newest call that carries metadata.tool_schema
+// describes them; "" when none does.
 func schemaOf(calls []memoryd.Call) string {
 	for _, call := range slices.Backward(calls) {
 		var m struct {
 			Schema json.RawMessage `json:"tool_schema"`
 		}
 		if len(call.Metadata) > 0 && json.Unmarshal(call.Metadata, &m) == nil && len(m.Schema) > 0 {
-			sum := sha256.Sum256(memoryd.InputText(m.Schema))
-			return hex.EncodeToString(sum[:8])
+			return string(memoryd.InputText(m.Schema))
 		}
 	}
 	return ""
@@ -182,14 +135,14 @@ const (
 )
 
 // changes tests the calls since against those before at the newest checkpoint.
-func changes(cfg Staleness, before, since []Observation) []Reason {
+func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	since = since[:min(len(since), cfg.After)/checkEvery*checkEvery]
 	if len(before) < leastObserved || len(since) < leastObserved {
 		return nil
 	}
 	level := cfg.FalseAlarms / (families * (4 + math.Log2(float64(cfg.After)/checkEvery)))
 	found := map[Change]Reason{}
-	for _, window := range [][]Observation{since, since[max(0, len(since)-checkRecent):]} {
+	for _, window := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
 		for _, r := range testedChanges(before, window) {
 			if old, known := found[r.Change]; r.P <= level && (!known || r.P < old.P) {
 				found[r.Change] = r
@@ -206,26 +159,34 @@ func changes(cfg Staleness, before, since []Observation) []Reason {
 }
 
 // testedChanges makes the tests of one window.
-func testedChanges(before, now []Observation) []Reason {
+func testedChanges(before, now []memoryd.Call) []Reason {
 	reasons := []Reason{
-		rateChange(SuccessChanged, "reported successful", before, now, anyCall, func(o Observation) bool { return o.Sample.Success }),
-		rateChange(ScoreChanged, "scored 0", before, now, isJudged, func(o Observation) bool { return o.Sample.Score <= memoryd.ScoreFailure }),
-		rateChange(ScoreChanged, "scored 1", before, now, isJudged, func(o Observation) bool { return o.Sample.Score >= memoryd.ScoreSuccess }),
+		rateChange(SuccessChanged, "reported successful", before, now, anyCall, func(c *memoryd.Call) bool { return c.Success }),
+		rateChange(ScoreChanged, "scored 0", before, now, isJudged, func(c *memoryd.Call) bool { return c.Evaluation.Score <= memoryd.ScoreFailure }),
+		rateChange(ScoreChanged, "scored 1", before, now, isJudged, func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess }),
 		latencyChange(before, now),
 	}
 	for _, kind := range frequentErrors(before, now) {
-		r := rateChange(ErrorsChanged, "had the error "+kind, before, now, anyCall, func(o Observation) bool { return o.Error == kind })
+		r := rateChange(ErrorsChanged, "had the error "+kind, before, now, anyCall, func(c *memoryd.Call) bool { return errorOf(c) == kind })
 		r.P = min(1, r.P*errorKinds)
 		reasons = append(reasons, r)
 	}
 	return reasons
 }
 
-func anyCall(Observation) bool    { return true }
-func isJudged(o Observation) bool { return o.Sample.State == memoryd.Judged }
+func anyCall(*memoryd.Call) bool    { return true }
+func isJudged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
+
+// errorOf names the kind of error of a call; "" if it succeeded or its kind is unknown.
+func errorOf(c *memoryd.Call) string {
+	if isJudged(c) && c.Evaluation.Score < memoryd.ScoreSuccess {
+		return c.Evaluation.Rule
+	}
+	return ""
+}
 
 // rateChange tests a share with Fisher's exact test.
-func rateChange(change Change, what string, before, now []Observation, counts, is func(Observation) bool) Reason {
+func rateChange(change Change, what string, before, now []memoryd.Call, counts, is func(*memoryd.Call) bool) Reason {
 	var t stats.Table
 	t.With, t.WithBad = countMatching(now, counts, is)
 	t.Without, t.WithoutBad = countMatching(before, counts, is)
@@ -238,11 +199,11 @@ func rateChange(change Change, what string, before, now []Observation, counts, i
 	}
 }
 
-func countMatching(os []Observation, counts, is func(Observation) bool) (n, k int) {
-	for _, o := range os {
-		if counts(o) {
+func countMatching(calls []memoryd.Call, counts, is func(*memoryd.Call) bool) (n, k int) {
+	for i := range calls {
+		if c := &calls[i]; counts(c) {
 			n++
-			if is(o) {
+			if is(c) {
 				k++
 			}
 		}
@@ -251,7 +212,7 @@ func countMatching(os []Observation, counts, is func(Observation) bool) (n, k in
 }
 
 // latencyChange tests the times of calls that went well with the rank-sum test.
-func latencyChange(before, now []Observation) Reason {
+func latencyChange(before, now []memoryd.Call) Reason {
 	old, young := goodTimes(before), goodTimes(now)
 	if len(old) < leastObserved || len(young) < leastObserved {
 		return Reason{Change: LatencyChanged, P: 1}
@@ -267,30 +228,26 @@ func latencyChange(before, now []Observation) Reason {
 	}
 }
 
-func goodTimes(os []Observation) []float64 {
+func goodTimes(calls []memoryd.Call) []float64 {
 	var ts []float64
-	for _, o := range os {
-		if o.Sample.Success && stats.KnownTime(o.Sample.TimeCost) && (!isJudged(o) || o.Sample.Score > memoryd.ScoreFailure) {
-			ts = append(ts, o.Sample.TimeCost)
+	for i := range calls {
+		if c := &calls[i]; c.Success && stats.KnownTime(c.TimeCost) && (!isJudged(c) || c.Evaluation.Score > memoryd.ScoreFailure) {
+			ts = append(ts, c.TimeCost)
 		}
 	}
 	return ts
 }
 
 // frequentErrors lists the kinds of error that occur most in both together.
-func frequentErrors(before, now []Observation) []string {
+func frequentErrors(before, now []memoryd.Call) []string {
 	count := map[string]int{}
-	for _, os := range [][]Observation{before, now} {
-		for _, o := range os {
-			if o.Error != "" {
-				count[o.Error]++
-			}
+	for _, calls := range [][]memoryd.Call{before, now} {
+		for i := range calls {
+			count[errorOf(&calls[i])]++
 		}
 	}
-	var kinds []string
-	for k := range count {
-		kinds = append(kinds, k)
-	}
+	delete(count, "")
+	kinds := slices.Collect(maps.Keys(count))
 	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	return kinds[:min(len(kinds), errorKinds)]
 }

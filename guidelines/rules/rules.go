@@ -169,6 +169,16 @@ func (r *Rule) Holds(p *Planned) bool {
 	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
 }
 
+// Refuses reports whether the rule advises against a value of a parameter, whatever else a
+// call gives.
+func (r *Rule) Refuses(path, given string, numeric bool) bool {
+	v := value{kind: text, text: given}
+	if f, err := strconv.ParseFloat(given, 64); numeric && err == nil {
+		v = value{kind: number, num: f, text: plain(f)}
+	}
+	return r.when.p == path && r.when.q == "" && r.when.holds(&row{Call: &Call{}, in: map[string]value{path: v}})
+}
+
 // beyond reports whether a number is nearer to one that failed than to the bound of those
 // that worked, or on the far side of it.
 func beyond(w what, v, bound, edge float64) bool {
