@@ -35,37 +35,37 @@ const (
 	KindPrefix = "kind:"
 )
 
-// Evaluation is the verdict of a judge on a call.
+// Evaluation is the verdict of a judge on a call. The JSON names are those of exports.
 type Evaluation struct {
-	State EvaluationState
+	State EvaluationState `json:"state"`
 	// Score is one of the three scores. It is valid only if State is Judged.
-	Score float64
+	Score float64 `json:"score,omitzero"`
 	// Summary says in one line what happened. Evaluation gives the reasons.
-	Summary    string
-	Evaluation string
+	Summary    string `json:"summary,omitzero"`
+	Evaluation string `json:"evaluation,omitzero"`
 	// JudgedBy is "rules", "cache", "llm:<model>" or "person:<name>"; "" while
 	// pending.
-	JudgedBy string
+	JudgedBy string `json:"judged_by,omitzero"`
 	// Rule is the name of the rule that decided, if one did.
-	Rule string
+	Rule string `json:"rule,omitzero"`
 	// JudgeVersion identifies the judge's model, prompt and settings, to tell the verdicts of
 	// different judges apart.
-	JudgeVersion string
+	JudgeVersion string `json:"judge_version,omitzero"`
 	// JudgedAt is when the verdict was reached.
-	JudgedAt time.Time
+	JudgedAt time.Time `json:"judged_at,omitzero"`
 	// FailedChecks lists, separated by spaces, the checks of the model's prompt that the call did
 	// not pass.
-	FailedChecks string
+	FailedChecks string `json:"failed_checks,omitzero"`
 	// Cost is the cost of the model requests for this call.
-	Cost Cost
+	Cost Cost `json:"cost,omitzero"`
 	// Overruled is the verdict that a person replaced; nil if none.
-	Overruled *Overruled
+	Overruled *Overruled `json:"overruled,omitzero"`
 
 	// Attempts counts failed attempts. LastError is the error of the last one, and NotBefore is the
 	// earliest time of the next.
-	Attempts  int
-	LastError string
-	NotBefore time.Time
+	Attempts  int       `json:"attempts,omitzero"`
+	LastError string    `json:"last_error,omitzero"`
+	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
 // Reported reports that rules used what the call itself says about its outcome: a flag or the

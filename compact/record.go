@@ -90,39 +90,34 @@ func loadRecord(ctx context.Context, store Originals, workspace, id string) (*re
 
 // Undo returns the exact input of a compaction: the same messages, byte for byte.
 func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error) {
-	if workspace == "" {
-		workspace = memoryd.DefaultWorkspace
-	}
+	out, _, err := c.undo(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
+	return out, err
+}
+
+func (c *Compactor) undo(ctx context.Context, workspace, id string) ([]jsontext.Value, *record, error) {
 	if !ValidID(id) || !strings.HasPrefix(id, "c_") {
-		return nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", id)
+		return nil, nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", id)
 	}
 	rec, err := loadRecord(ctx, c.store, workspace, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := make([]jsontext.Value, len(rec.Input))
 	for i, oid := range rec.Input {
 		o, err := c.store.Get(ctx, workspace, oid)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out[i] = o.Data
 	}
-	return out, nil
+	return out, rec, nil
 }
 
 // UndoIn undoes the newest compaction in a conversation that continued: it restores the
 // compacted beginning and keeps what was added since. It fails with NotFound if messages do
 // not begin with a compaction.
 func (c *Compactor) UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error) {
-	before, err := c.Undo(ctx, workspace, id)
-	if err != nil {
-		return nil, err
-	}
-	if workspace == "" {
-		workspace = memoryd.DefaultWorkspace
-	}
-	rec, err := loadRecord(ctx, c.store, workspace, id)
+	before, rec, err := c.undo(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +154,7 @@ func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limi
 	if offset < 0 || limit < 0 {
 		return Page{}, memoryd.Errorf(memoryd.Invalid, "offset and limit must not be negative")
 	}
-	if workspace == "" {
-		workspace = memoryd.DefaultWorkspace
-	}
-	o, err := c.store.Get(ctx, workspace, id)
+	o, err := c.store.Get(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
 	if err != nil {
 		return Page{}, err
 	}
@@ -216,9 +208,7 @@ func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]H
 	case q.Kind != "" && !slices.Contains([]string{"user", "assistant", "call", "result"}, q.Kind):
 		return nil, memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
 	}
-	if workspace == "" {
-		workspace = memoryd.DefaultWorkspace
-	}
+	workspace = cmp.Or(workspace, memoryd.DefaultWorkspace)
 	o, err := c.store.Get(ctx, workspace, newestID(q.Conversation))
 	if err != nil {
 		return nil, err

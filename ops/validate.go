@@ -14,9 +14,6 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// createTimeLayout is how the server writes a time that the caller left out.
-const createTimeLayout = "2006-01-02 15:04:05"
-
 // Limits are the limits of one call.
 type Limits struct {
 	// MaxTextBytes is the length at which inputs and outputs are cut.
@@ -240,25 +237,18 @@ func badCall(c *memoryd.Call) string {
 	return ""
 }
 
-// createTimeLayouts are the forms that create_time may have; those without a
-// zone are in the server's.
-var createTimeLayouts = []string{
-	createTimeLayout, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00",
-}
-
+// setTime reads create_time; without a zone it is in the server's.
 func (o ValidateToolCallResult) setTime(c *memoryd.Call) string {
 	if c.CreateTime == "" {
 		c.Time = o.Now()
-		c.CreateTime = c.Time.Format(createTimeLayout)
+		c.CreateTime = c.Time.Format(memoryd.TimeLayout)
 		return ""
 	}
-	for _, layout := range createTimeLayouts {
-		if t, err := time.ParseInLocation(layout, c.CreateTime, time.Local); err == nil {
-			c.Time = t
-			return ""
-		}
+	var err error
+	if c.Time, err = memoryd.ParseTime(c.CreateTime, time.Local); err != nil {
+		return "create_time: " + err.Error()
 	}
-	return "create_time: must be \"YYYY-MM-DD HH:MM:SS\" or RFC 3339"
+	return ""
 }
 
 // cut shortens texts beyond the limit and marks the call's metadata with the

@@ -146,11 +146,6 @@ func written(s string) bool {
 	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
 }
 
-// digitsOnly reports a number of four digits or more.
-func digitsOnly(s string) bool {
-	return len(s) >= 4 && strings.Trim(s, "0123456789") == ""
-}
-
 // timeOfDay reports 12:30 and 12:30:00.
 func timeOfDay(s string) bool {
 	if len(s) != 5 && len(s) != 8 {

@@ -48,24 +48,15 @@ type trailer struct {
 }
 
 type toolLine struct {
-	Workspace  string         `json:"workspace"`
-	Tool       string         `json:"tool"`
-	Calls      int            `json:"calls"` // the number of call lines that follow
-	Lifetime   int64          `json:"lifetime"`
-	Duplicates int64          `json:"duplicates"`
-	Revision   int64          `json:"revision"`
-	Created    time.Time      `json:"created,omitzero"`
-	Modified   time.Time      `json:"modified,omitzero"`
-	Guideline  *guidelineLine `json:"guideline,omitzero"`
-}
-
-type guidelineLine struct {
-	Revision   int64     `json:"revision"`
-	Content    *string   `json:"content,omitzero"`
-	Author     string    `json:"author,omitzero"`
-	BasedOn    int64     `json:"based_on"`
-	ThroughSeq int64     `json:"through_seq"`
-	Written    time.Time `json:"written,omitzero"`
+	Workspace  string             `json:"workspace"`
+	Tool       string             `json:"tool"`
+	Calls      int                `json:"calls"` // the number of call lines that follow
+	Lifetime   int64              `json:"lifetime"`
+	Duplicates int64              `json:"duplicates"`
+	Revision   int64              `json:"revision"`
+	Created    time.Time          `json:"created,omitzero"`
+	Modified   time.Time          `json:"modified,omitzero"`
+	Guideline  *memoryd.Guideline `json:"guideline,omitzero"`
 }
 
 func toolLineOf(t *memoryd.Tool, calls int) *toolLine {
@@ -73,8 +64,8 @@ func toolLineOf(t *memoryd.Tool, calls int) *toolLine {
 		Workspace: t.Workspace, Tool: t.Tool, Calls: calls, Lifetime: t.Lifetime, Duplicates: t.Duplicates,
 		Revision: t.Revision, Created: t.Created, Modified: t.Modified,
 	}
-	if g := &t.Guideline; g.Revision > 0 {
-		l.Guideline = &guidelineLine{g.Revision, &g.Content, g.Author, g.BasedOn, g.ThroughSeq, g.Written}
+	if t.Guideline.Revision > 0 {
+		l.Guideline = new(t.Guideline)
 	}
 	return l
 }
@@ -85,11 +76,8 @@ func (l *toolLine) tool() memoryd.Tool {
 		Counters: memoryd.Counters{Lifetime: l.Lifetime, Duplicates: l.Duplicates},
 		Kept:     l.Calls, Revision: l.Revision, Created: l.Created, Modified: l.Modified,
 	}
-	if g := l.Guideline; g != nil {
-		t.Guideline = memoryd.Guideline{
-			Revision: g.Revision, Content: string(bytesOf(g.Content)), Author: g.Author, BasedOn: g.BasedOn,
-			ThroughSeq: g.ThroughSeq, Written: g.Written,
-		}
+	if l.Guideline != nil {
+		t.Guideline = *l.Guideline
 	}
 	return t
 }
@@ -113,36 +101,18 @@ func (l *recordLine) record() store.Record {
 }
 
 type callLine struct {
-	Key        memoryd.CallKey `json:"key"`
-	Seq        int64           `json:"seq"`
-	Input      *string         `json:"input,omitzero"`
-	Output     *string         `json:"output,omitzero"`
-	Success    bool            `json:"success"`
-	TimeCost   float64         `json:"time_cost"`
-	TokenCost  int64           `json:"token_cost"`
-	CreateTime string          `json:"create_time,omitzero"`
-	Time       time.Time       `json:"time,omitzero"`
-	Metadata   *string         `json:"metadata,omitzero"`
-	Hash       string          `json:"hash,omitzero"`
-	Evaluation evaluationLine  `json:"evaluation"`
-}
-
-// evaluationLine converts to memoryd.Evaluation, and back.
-type evaluationLine struct {
-	State        memoryd.EvaluationState `json:"state"`
-	Score        float64                 `json:"score,omitzero"`
-	Summary      string                  `json:"summary,omitzero"`
-	Evaluation   string                  `json:"evaluation,omitzero"`
-	JudgedBy     string                  `json:"judged_by,omitzero"`
-	Rule         string                  `json:"rule,omitzero"`
-	JudgeVersion string                  `json:"judge_version,omitzero"`
-	JudgedAt     time.Time               `json:"judged_at,omitzero"`
-	FailedChecks string                  `json:"failed_checks,omitzero"`
-	Cost         memoryd.Cost            `json:"cost,omitzero"`
-	Overruled    *memoryd.Overruled      `json:"overruled,omitzero"`
-	Attempts     int                     `json:"attempts,omitzero"`
-	LastError    string                  `json:"last_error,omitzero"`
-	NotBefore    time.Time               `json:"not_before,omitzero"`
+	Key        memoryd.CallKey    `json:"key"`
+	Seq        int64              `json:"seq"`
+	Input      *string            `json:"input,omitzero"`
+	Output     *string            `json:"output,omitzero"`
+	Success    bool               `json:"success"`
+	TimeCost   float64            `json:"time_cost"`
+	TokenCost  int64              `json:"token_cost"`
+	CreateTime string             `json:"create_time,omitzero"`
+	Time       time.Time          `json:"time,omitzero"`
+	Metadata   *string            `json:"metadata,omitzero"`
+	Hash       string             `json:"hash,omitzero"`
+	Evaluation memoryd.Evaluation `json:"evaluation"`
 }
 
 // stringOf is JSON text of a caller's as it was sent; nothing stands for nothing.
@@ -164,7 +134,7 @@ func callLineOf(c *memoryd.Call) *callLine {
 	l := &callLine{
 		Key: c.Key, Seq: c.Seq, Input: stringOf(c.Input), Output: stringOf([]byte(c.Output)), Success: c.Success,
 		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Time: c.Time,
-		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: evaluationLine(c.Evaluation),
+		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: c.Evaluation,
 	}
 	l.Evaluation.Score += 0 // of -0 that is 0
 	return l
@@ -174,7 +144,7 @@ func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
 	return memoryd.Call{
 		Key: l.Key, ToolRef: ref, Seq: l.Seq, Input: bytesOf(l.Input), Output: string(bytesOf(l.Output)),
 		Success: l.Success, TimeCost: l.TimeCost, TokenCost: l.TokenCost, CreateTime: l.CreateTime,
-		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: memoryd.Evaluation(l.Evaluation),
+		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: l.Evaluation,
 	}
 }
 

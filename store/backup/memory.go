@@ -97,8 +97,8 @@ func (x *exact) memory(w *shownMemory) (Memory, error) {
 		len(x.Calls) != len(w.ToolCallResults) || x.Tool.Calls != len(x.Calls) {
 		return Memory{}, invalid("the line contradicts its metadata.memoryd")
 	}
-	if g := x.Tool.Guideline; g != nil && g.Content == nil {
-		g.Content = &w.Content
+	if g := x.Tool.Guideline; g != nil && g.Content == "" {
+		g.Content = w.Content
 	}
 	m := Memory{Tool: x.Tool.tool()}
 	keys := map[memoryd.CallKey]bool{}
@@ -170,7 +170,7 @@ func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Recor
 	x := &exact{Version: Version, Tool: toolLineOf(t, len(calls))}
 	g := &t.Guideline
 	if l := x.Tool.Guideline; l != nil && utf8.ValidString(g.Content) {
-		l.Content = nil
+		l.Content = ""
 	}
 	m := memoryLine{
 		WorkspaceID: t.Workspace, MemoryID: t.MemoryID(), MemoryType: "tool", WhenToUse: t.Tool, Content: g.Content,
