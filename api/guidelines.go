@@ -21,37 +21,66 @@ import (
 // with the outcomes of calls whose agents were shown each.
 func (s *server) listGuidelines(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.ListRevisions, ops.ListRevisions{ToolRef: q.tool()}, func(kept ops.RevisionList) any {
-		list := wire.GuidelineList{Versions: []wire.GuidelineVersion{}, Stale: append([]string{}, kept.Stale...), Pinned: kept.Pinned}
+	return answer(q, s.Flows.ListRevisions, q.tool(), func(kept ops.RevisionList) any {
+		list := guidelineList{Versions: []guidelineVersion{}, Stale: append([]string{}, kept.Stale...), Pinned: kept.Pinned}
 		for i := range kept.Revisions {
 			r := &kept.Revisions[i]
 			v := versionOf(r.Revision)
-			v.Outcomes = wire.Outcomes{Calls: r.Calls, Failed: r.Failed, FailedCI95: r.FailedCI95}
-			v.Content, v.Items, v.Evidence = "", nil, nil
+			v.Outcomes, v.Content, v.Items, v.Evidence = r.VersionOutcomes, "", nil, nil
 			list.Versions = append(list.Versions, v)
 		}
 		return list
 	})
 }
 
-func versionOf(e ops.Revision) wire.GuidelineVersion {
-	v := wire.GuidelineVersion{
-		Revision: e.Number, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
+// guidelineList has the versions of a tool's guideline, newest first.
+type guidelineList struct {
+	Versions []guidelineVersion `json:"versions"`
+	Pinned   int64              `json:"pinned"` // 0 means none
+	Stale    []string           `json:"stale"`  // why the newest version is stale; empty if it is not
+}
+
+// guidelineVersion is a version of a guideline; lists leave out text and evidence.
+type guidelineVersion struct {
+	Revision     int64               `json:"revision"`
+	Author       string              `json:"author"`
+	Written      time.Time           `json:"written"`
+	BasedOn      int64               `json:"based_on"` // the revision of the tool that it was written from
+	Reasons      []string            `json:"reasons"`  // why the previous version was stale
+	Judges       []string            `json:"judges"`   // versions of the judges behind the calls
+	RolledBackTo int64               `json:"rolled_back_to,omitempty"`
+	Why          string              `json:"why,omitempty"`
+	Outcomes     ops.VersionOutcomes `json:"outcomes"`
+	// With is the version that Changes compares with; nil if the request named none.
+	With    *int64                `json:"with,omitempty"`
+	Changes []ops.GuidelineChange `json:"changes,omitempty"`
+
+	Content  string              `json:"content,omitempty"`
+	Items    []ops.GuidelineItem `json:"items,omitempty"`
+	Evidence []evidence          `json:"evidence,omitempty"`
+}
+
+// evidence is a fact of the history that supports statements. It may contain texts of callers and
+// tools.
+type evidence struct {
+	ops.GuidelineGround
+
+	Untrusted bool `json:"untrusted"` // always true
+}
+
+func versionOf(e ops.Revision) guidelineVersion {
+	v := guidelineVersion{
+		Revision: e.Number, Author: e.Author, Written: e.Written, BasedOn: e.BasedOn,
 		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
 		RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
 	}
 	if e.Document == nil {
 		return v
 	}
-	for _, item := range e.Document.Items {
-		v.Items = append(v.Items, wire.GuidelineItem(item))
-	}
+	v.Items = e.Document.Items
 	for _, ground := range e.Document.Grounds {
-		evidence := wire.Evidence{
-			ID: ground.ID, Kind: ground.Kind, Data: ground.Data, Calls: ground.Calls, CallCount: ground.CallCount, Fingerprint: ground.Fingerprint, Untrusted: true,
-		}
-		evidence.Data = snakeCase(evidence.Data)
-		v.Evidence = append(v.Evidence, evidence)
+		ground.Data = snakeCase(ground.Data)
+		v.Evidence = append(v.Evidence, evidence{ground, true})
 	}
 	return v
 }
@@ -102,10 +131,8 @@ func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 		return version, nil
 	}
 	version.With = &with
-	return answer(q, s.Flows.DiffRevisions, ops.DiffRevisions{ToolRef: ref, Number: number, With: with}, func(diff ops.RevisionDiff) any {
-		for _, change := range diff.Changes {
-			version.Changes = append(version.Changes, wire.GuidelineChange(change))
-		}
+	return answer(q, s.Flows.DiffRevisions, ops.DiffRevisions{ToolRef: ref, Number: number, With: with}, func(changes []ops.GuidelineChange) any {
+		version.Changes = changes
 		return version
 	})
 }
@@ -168,7 +195,7 @@ func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
 // listLineOutcomes says how the lines of the guideline did since they were published.
 func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.ListLineOutcomes, ops.ListLineOutcomes{ToolRef: q.tool()}, shown[ops.LineOutcomes])
+	return answer(q, s.Flows.ListLineOutcomes, q.tool(), shown[ops.LineOutcomes])
 }
 
 func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
@@ -205,6 +232,6 @@ func (s *server) onLine(c echo.Context, req *wire.LineRequest, d ops.Decision) (
 	}
 	d.Text, d.By = or(req.Text, ""), q.name(or(req.By, d.By))
 	return answer(q, s.Flows.Decide, ops.Decide{ToolRef: q.tool(), Decision: d}, func(e ops.Decided) any {
-		return wire.EditedLine{Line: e.Line, Version: versionOf(e.Revision)}
+		return map[string]any{"line": e.Line, "version": versionOf(e.Revision)}
 	})
 }

@@ -11,8 +11,8 @@ import (
 // listKinds lists the kinds of a tool's outputs, those first that nobody is sure of.
 func (s *server) listKinds(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.ListKinds, ops.ListKinds{ToolRef: q.tool()}, func(found ops.OutputKinds) any {
-		return map[string]any{"kinds": each(found.Kinds, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
+	return answer(q, s.Flows.ListKinds, q.tool(), func(found []ops.OutputKind) any {
+		return map[string]any{"kinds": each(found, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
 	})
 }
 

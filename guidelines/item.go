@@ -35,7 +35,7 @@ type Item struct {
 	// person removed the line: it is in no text.
 	Unedited       string `json:"unedited,omitempty"`
 	UneditedAuthor string `json:"unedited_author,omitempty"`
-	Removed        bool   `json:"removed,omitempty"`
+	Removed        bool   `json:"removed,omitzero"`
 }
 
 // Ground is a piece of evidence for items.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"memoryd"
 	"memoryd/internal/admission"
 )
 
@@ -47,14 +48,14 @@ type Flows struct {
 	CorrectCall        Flow[CorrectCall, StoredCall]
 	WithdrawCorrection Flow[Withdraw, StoredCall]
 	ListCorrections    Flow[ListCorrections, Corrections]
-	ListKinds          Flow[ListKinds, OutputKinds]
+	ListKinds          Flow[memoryd.ToolRef, []OutputKind]
 	LabelKind          Flow[LabelKind, LabelledKind]
-	ListRevisions      Flow[ListRevisions, RevisionList]
+	ListRevisions      Flow[memoryd.ToolRef, RevisionList]
 	GetRevision        Flow[GetRevision, Revision]
-	DiffRevisions      Flow[DiffRevisions, RevisionDiff]
+	DiffRevisions      Flow[DiffRevisions, []GuidelineChange]
 	ListPending        Flow[ListPending, PendingPage]
 	Decide             Flow[Decide, Decided]
-	ListLineOutcomes   Flow[ListLineOutcomes, LineOutcomes]
+	ListLineOutcomes   Flow[memoryd.ToolRef, LineOutcomes]
 	GetOriginal        Flow[GetOriginal, Original]
 	ReadOriginal       Flow[ReadOriginal, OriginalPage]
 	SearchOriginals    Flow[SearchOriginals, OriginalHits]

@@ -13,9 +13,6 @@ import (
 	"memoryd/store"
 )
 
-// ListKinds requests the kinds of output among a tool's stored calls.
-type ListKinds struct{ memoryd.ToolRef }
-
 // OutputKind is a kind of output of a tool.
 type OutputKind struct {
 	ID       string `json:"id"`
@@ -40,10 +37,6 @@ type OutputKind struct {
 	Labelled bool `json:"labelled"`
 }
 
-// OutputKinds are the kinds of a tool: first those without a sure verdict, then the others, each
-// sorted by the number of calls.
-type OutputKinds struct{ Kinds []OutputKind }
-
 // MostKinds limits the number of kinds in a list, and kindCalls the number of calls that are read
 // for it.
 const (
@@ -51,17 +44,19 @@ const (
 	kindCalls = 20_000
 )
 
-func (d Deps) listKinds(ctx context.Context, r ListKinds) (found OutputKinds, err error) {
-	if _, err := d.Store.Tool(ctx, r.ToolRef); err != nil {
+// listKinds lists the kinds of output among a tool's stored calls: first those without a sure
+// verdict, then the others, each sorted by the number of calls.
+func (d Deps) listKinds(ctx context.Context, ref memoryd.ToolRef) (found []OutputKind, err error) {
+	if _, err := d.Store.Tool(ctx, ref); err != nil {
 		return found, err
 	}
-	book, err := kinds.Read(ctx, d.Store, r.ToolRef)
+	book, err := kinds.Read(ctx, d.Store, ref)
 	if err != nil {
 		return found, err
 	}
 	byID := map[reading.ID]*OutputKind{}
 	seen := 0
-	for c, err := range store.AllCalls(ctx, d.Store, r.ToolRef, false) {
+	for c, err := range store.AllCalls(ctx, d.Store, ref, false) {
 		if err != nil {
 			return found, err
 		}
@@ -77,13 +72,12 @@ func (d Deps) listKinds(ctx context.Context, r ListKinds) (found OutputKinds, er
 		o.count(&c)
 	}
 	for _, o := range byID {
-		found.Kinds = append(found.Kinds, *o)
+		found = append(found, *o)
 	}
-	slices.SortFunc(found.Kinds, func(a, b OutputKind) int {
+	slices.SortFunc(found, func(a, b OutputKind) int {
 		return cmp.Or(cmp.Compare(rank(a.Sure), rank(b.Sure)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.ID, b.ID))
 	})
-	found.Kinds = found.Kinds[:min(len(found.Kinds), MostKinds)]
-	return found, nil
+	return found[:min(len(found), MostKinds)], nil
 }
 
 func rank(sure bool) int {

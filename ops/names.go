@@ -289,7 +289,7 @@ func byAnyName[In, Out any](d Deps, run func(context.Context, In) (Out, error)) 
 		return run
 	}
 	field, ok := of.FieldByName("ToolRef")
-	if !ok || field.Type != reflect.TypeFor[memoryd.ToolRef]() {
+	if itself := of == reflect.TypeFor[memoryd.ToolRef](); !itself && (!ok || field.Type != reflect.TypeFor[memoryd.ToolRef]()) {
 		return run
 	}
 	return func(ctx context.Context, in In) (out Out, err error) {

@@ -10,8 +10,17 @@ import (
 	"memoryd/store"
 )
 
-// Revision is a version of a tool's guideline.
-type Revision = revisions.Revision
+// What versions of a guideline are made of.
+type (
+	// Revision is a version of a tool's guideline.
+	Revision = revisions.Revision
+	// GuidelineItem is a statement of a guideline.
+	GuidelineItem = guidelines.Item
+	// GuidelineGround is a fact of the history that supports statements.
+	GuidelineGround = guidelines.Ground
+	// GuidelineChange is a statement that was added, removed or changed.
+	GuidelineChange = guidelines.Change
+)
 
 // ListPending requests the unpublished statements of a workspace: those of up to Limit tools after
 // a name, or of one Tool.
@@ -83,9 +92,6 @@ func (d Deps) decide(ctx context.Context, r Decide) (out Decided, err error) {
 	return out, err
 }
 
-// ListLineOutcomes requests what happened with each line of a guideline.
-type ListLineOutcomes struct{ memoryd.ToolRef }
-
 // LineOutcome counts what happened with one line.
 type LineOutcome = guidelines.LineOutcome
 
@@ -101,13 +107,10 @@ type LineOutcomes struct {
 	Sources []SourceShare            `json:"sources"`
 }
 
-func (d Deps) listLineOutcomes(ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {
-	out.Lines, out.Sources, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
+func (d Deps) listLineOutcomes(ctx context.Context, ref memoryd.ToolRef) (out LineOutcomes, err error) {
+	out.Lines, out.Sources, err = d.Revisions.LineOutcomes(ctx, ref)
 	return out, err
 }
-
-// ListRevisions requests the versions of a tool's guideline.
-type ListRevisions struct{ memoryd.ToolRef }
 
 // RevisionList are the versions, newest first.
 type RevisionList struct {
@@ -121,20 +124,25 @@ type RevisionList struct {
 // RevisionOutcome is a version with the results of the calls whose agents got it.
 type RevisionOutcome struct {
 	Revision
-
-	Calls, Failed int
-	FailedCI95    *stats.Interval
+	VersionOutcomes
 }
 
-func (d Deps) listRevisions(ctx context.Context, r ListRevisions) (list RevisionList, err error) {
-	kept, err := d.Revisions.List(ctx, r.ToolRef)
+// VersionOutcomes counts judged calls whose agents got a version.
+type VersionOutcomes struct {
+	Calls      int             `json:"calls"`
+	Failed     int             `json:"failed"`
+	FailedCI95 *stats.Interval `json:"failed_ci95"`
+}
+
+func (d Deps) listRevisions(ctx context.Context, ref memoryd.ToolRef) (list RevisionList, err error) {
+	kept, err := d.Revisions.List(ctx, ref)
 	if err != nil {
 		return list, err
 	}
-	if list.Pinned, err = d.Revisions.PinnedVersion(ctx, r.ToolRef); err != nil {
+	if list.Pinned, err = d.Revisions.PinnedVersion(ctx, ref); err != nil {
 		return list, err
 	}
-	reasons, err := d.Revisions.Stale(ctx, r.ToolRef)
+	reasons, err := d.Revisions.Stale(ctx, ref)
 	if err != nil {
 		return list, err
 	}
@@ -142,7 +150,7 @@ func (d Deps) listRevisions(ctx context.Context, r ListRevisions) (list Revision
 		list.Stale = append(list.Stale, string(reason.Change)+": "+reason.Text)
 	}
 	var calls []memoryd.Call // without their texts
-	for call, err := range store.AllCalls(ctx, d.Store, r.ToolRef, true) {
+	for call, err := range store.AllCalls(ctx, d.Store, ref, true) {
 		if err != nil {
 			return list, err
 		}
@@ -151,7 +159,7 @@ func (d Deps) listRevisions(ctx context.Context, r ListRevisions) (list Revision
 	outcomes := revisions.Outcomes(calls)
 	for _, version := range kept {
 		o := outcomes[version.Number]
-		list.Revisions = append(list.Revisions, RevisionOutcome{version, o.Calls, o.Bad, stats.Wilson(o.Bad, o.Calls)})
+		list.Revisions = append(list.Revisions, RevisionOutcome{version, VersionOutcomes{o.Calls, o.Bad, stats.Wilson(o.Bad, o.Calls)}})
 	}
 	return list, nil
 }
@@ -174,20 +182,16 @@ type DiffRevisions struct {
 	Number, With int64
 }
 
-// RevisionDiff are the differences.
-type RevisionDiff struct{ Changes []guidelines.Change }
-
-func (d Deps) diffRevisions(ctx context.Context, r DiffRevisions) (diff RevisionDiff, err error) {
+func (d Deps) diffRevisions(ctx context.Context, r DiffRevisions) ([]GuidelineChange, error) {
 	next, err := d.Revisions.Revision(ctx, r.ToolRef, r.Number)
 	if err != nil {
-		return diff, err
+		return nil, err
 	}
 	var prev Revision
 	if r.With > 0 {
 		if prev, err = d.Revisions.Revision(ctx, r.ToolRef, r.With); err != nil {
-			return diff, err
+			return nil, err
 		}
 	}
-	diff.Changes = guidelines.Diff(prev.Document, next.Document)
-	return diff, nil
+	return guidelines.Diff(prev.Document, next.Document), nil
 }

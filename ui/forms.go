@@ -42,7 +42,7 @@ func (d *dashboard) forecast(r *request) error {
 	if ref.Tool == "" {
 		return d.show(r, "forecast.html", "forecast", "Forecast", v)
 	}
-	kept, err := d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref})
+	kept, err := d.Flows.ListRevisions.Run(r.Context(), ref)
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,12 @@ type kindRow struct {
 }
 
 func (d *dashboard) kinds(r *request, ref memoryd.ToolRef) error {
-	found, err := d.Flows.ListKinds.Run(r.Context(), ops.ListKinds{ToolRef: ref})
+	found, err := d.Flows.ListKinds.Run(r.Context(), ref)
 	if err != nil {
 		return err
 	}
 	v := kindsView{Tool: ref.Tool, Back: r.with()}
-	for _, k := range found.Kinds {
+	for _, k := range found {
 		v.Kinds = append(v.Kinds, kindRow{ref.Tool, k})
 	}
 	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, v)

@@ -103,7 +103,7 @@ func (d *dashboard) tool(r *request, ref memoryd.ToolRef) error {
 		return err
 	}
 	v := toolView{Memory: m, Seen: seen, Back: r.with(), Names: ops.GuidelineSections()}
-	if v.Versions, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
+	if v.Versions, err = d.Flows.ListRevisions.Run(r.Context(), ref); err != nil {
 		return err
 	}
 	if len(v.Versions.Revisions) > 0 {
@@ -125,7 +125,7 @@ func (d *dashboard) tool(r *request, ref memoryd.ToolRef) error {
 
 // outcomes adds to each line how it did since it was published, and gives the shares of sources.
 func (d *dashboard) outcomes(r *request, ref memoryd.ToolRef, sections []section) ([]ops.SourceShare, error) {
-	found, err := d.Flows.ListLineOutcomes.Run(r.Context(), ops.ListLineOutcomes{ToolRef: ref})
+	found, err := d.Flows.ListLineOutcomes.Run(r.Context(), ref)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ type versionsView struct {
 	Tool     string
 	Current  int64
 	A, B     int64
-	Changes  ops.RevisionDiff
+	Changes  []ops.GuidelineChange
 	Compared bool
 	Back     string
 }
@@ -269,7 +269,7 @@ type versionsView struct {
 // versions shows what became of each version of a guideline, and what changed.
 func (d *dashboard) versions(r *request, ref memoryd.ToolRef) (err error) {
 	v := versionsView{Tool: ref.Tool, Back: r.with()}
-	if v.RevisionList, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
+	if v.RevisionList, err = d.Flows.ListRevisions.Run(r.Context(), ref); err != nil {
 		return err
 	}
 	if len(v.Revisions) > 0 {

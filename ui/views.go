@@ -83,7 +83,7 @@ func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 	for _, c := range v.Causes[:min(worstShown, len(v.Causes))] {
 		w := worst{Cause: c}
 		ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: c.Tool}
-		list, err := d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref})
+		list, err := d.Flows.ListRevisions.Run(r.Context(), ref)
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return err
 		}
@@ -384,11 +384,11 @@ func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
 		return err
 	}
 	v.Statements = append(v.Statements, page.Statements...)
-	found, err := d.Flows.ListKinds.Run(r.Context(), ops.ListKinds{ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: tool}})
+	found, err := d.Flows.ListKinds.Run(r.Context(), memoryd.ToolRef{Workspace: r.Workspace, Tool: tool})
 	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 		return err
 	}
-	for _, k := range found.Kinds {
+	for _, k := range found {
 		if !k.Sure && k.Calls >= leastReviewed {
 			v.Kinds = append(v.Kinds, kindRow{tool, k})
 		}

@@ -94,51 +94,6 @@ type SimilarCall struct {
 	Untrusted  bool    `json:"untrusted"` // always true: it contains texts of callers and tools
 }
 
-// GuidelineList has the versions of a tool's guideline, newest first.
-type GuidelineList struct {
-	Versions []GuidelineVersion `json:"versions"`
-	Pinned   int64              `json:"pinned"` // 0 means none
-	Stale    []string           `json:"stale"`  // why the newest version is stale; empty if it is not
-}
-
-// GuidelineVersion is a version of a guideline; lists leave out text and evidence.
-type GuidelineVersion struct {
-	Revision     int64    `json:"revision"`
-	Author       string   `json:"author"`
-	Written      string   `json:"written"`
-	BasedOn      int64    `json:"based_on"` // the revision of the tool that it was written from
-	Reasons      []string `json:"reasons"`  // why the previous version was stale
-	Judges       []string `json:"judges"`   // versions of the judges behind the calls
-	RolledBackTo int64    `json:"rolled_back_to,omitempty"`
-	Why          string   `json:"why,omitempty"`
-	Outcomes     Outcomes `json:"outcomes"`
-	// With is the version that Changes compares with; nil if the request named none.
-	With    *int64            `json:"with,omitempty"`
-	Changes []GuidelineChange `json:"changes,omitempty"`
-
-	Content  string          `json:"content,omitempty"`
-	Items    []GuidelineItem `json:"items,omitempty"`
-	Evidence []Evidence      `json:"evidence,omitempty"`
-}
-
-// GuidelineItem is a statement of a guideline.
-type GuidelineItem struct {
-	ID          string   `json:"id"`
-	Section     string   `json:"section"`
-	Text        string   `json:"text"`
-	Evidence    []string `json:"evidence"` // ids
-	Fingerprint string   `json:"fingerprint"`
-	Rank        int      `json:"rank"`
-	Value       float64  `json:"value"`
-	Author      string   `json:"author"` // rules, a model's name, or person:<name>
-	Pending     string   `json:"pending,omitempty"`
-	// Unedited and UneditedAuthor are the line that a person's line replaces. Removed reports that
-	// a person removed the line.
-	Unedited       string `json:"unedited,omitempty"`
-	UneditedAuthor string `json:"unedited_author,omitempty"`
-	Removed        bool   `json:"removed,omitzero"`
-}
-
 // PendingList is a page of unpublished statements.
 type PendingList struct {
 	Statements []PendingStatement `json:"statements"`
@@ -155,33 +110,6 @@ type PendingStatement struct {
 	Author    string   `json:"author"`
 	Evidence  []string `json:"evidence"` // ids
 	Untrusted bool     `json:"untrusted"`
-}
-
-// Evidence is a fact of the history that supports statements.
-type Evidence struct {
-	ID          string          `json:"id"`
-	Kind        string          `json:"kind"`
-	Data        json.RawMessage `json:"data"`
-	Calls       []string        `json:"calls,omitempty"` // ids of the newest calls
-	CallCount   int             `json:"call_count"`
-	Fingerprint string          `json:"fingerprint"`
-	Untrusted   bool            `json:"untrusted"` // always true: it may contain texts of callers and tools
-}
-
-// Outcomes counts judged calls whose agent got a version.
-type Outcomes struct {
-	Calls      int       `json:"calls"`
-	Failed     int       `json:"failed"`
-	FailedCI95 *Interval `json:"failed_ci95"`
-}
-
-// GuidelineChange is a difference: a statement that was added, removed or changed.
-type GuidelineChange struct {
-	Kind    string `json:"kind"`
-	ID      string `json:"id"`
-	Section string `json:"section"`
-	Before  string `json:"before,omitempty"`
-	After   string `json:"after,omitempty"`
 }
 
 // StoreMetadata is the metadata of vector_store answers: a list of memories, a Size, or a sentence.

@@ -22,9 +22,3 @@ type LineRequest struct {
 	Text     *string `json:"text"`
 	By       *string `json:"by"`
 }
-
-// EditedLine is the version with the edit, and the id of the line.
-type EditedLine struct {
-	Line    string           `json:"line"`
-	Version GuidelineVersion `json:"version"`
-}
