@@ -202,7 +202,7 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 		in := ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit}
 		return answer(q, s.Flows.ReadOriginal, in, shown[ops.OriginalPage])
 	}
-	return answer(q, s.Flows.GetOriginal, of, func(x ops.Original) any { return encoded{body: x.Data} })
+	return answer(q, s.Flows.GetOriginal, of, func(data []byte) any { return encoded{body: data} })
 }
 
 // lookUp finds messages that compactions removed from a conversation by words, ids and
@@ -229,7 +229,7 @@ func (s *server) searchOriginals(q *query, in ops.SearchOriginals) (any, error) 
 func (s *server) undo(c echo.Context, req *wire.UndoRequest) (any, error) {
 	q := queryOf(c)
 	in := ops.UndoCompaction{GetOriginal: q.original(), Messages: req.Messages}
-	return answer(q, s.Flows.UndoCompaction, in, func(whole ops.Conversation) any {
-		return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole.Messages), ']', '}')}
+	return answer(q, s.Flows.UndoCompaction, in, func(whole []jsontext.Value) any {
+		return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}
 	})
 }

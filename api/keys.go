@@ -48,10 +48,16 @@ func (s *server) listKeys(c echo.Context, _ []byte) (any, error) {
 	return list, nil
 }
 
-// withToken is the answer that shows a key once. No cache may keep it.
-func withToken(c echo.Context, k access.Key, token string) wire.NewKey {
+// withToken makes a key and shows it once. No cache may keep the answer.
+func (s *server) withToken(c echo.Context, e access.Entry, mint func(context.Context) (access.Key, string, error)) (any, error) {
+	var made wire.NewKey
+	err := s.audited(c, e, func(ctx context.Context) error {
+		k, token, err := mint(ctx)
+		made = wire.NewKey{Key: keyOf(k), Token: token}
+		return err
+	})
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return wire.NewKey{Key: keyOf(k), Token: token}
+	return made, err
 }
 
 func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
@@ -74,14 +80,10 @@ func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
 			return nil, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", *req.Expires)
 		}
 	}
-	var made access.Key
-	var token string
 	entry := access.Entry{Action: "key.create", Detail: wanted.Name + " (" + wanted.Roles.String() + ")"}
-	err = s.audited(c, entry, func(ctx context.Context) error {
-		made, token, err = s.Keys.Create(ctx, wanted, access.Of(ctx).Source)
-		return err
+	return s.withToken(c, entry, func(ctx context.Context) (access.Key, string, error) {
+		return s.Keys.Create(ctx, wanted, access.Of(ctx).Source)
 	})
-	return withToken(c, made, token), err
 }
 
 // maxGrace bounds how long a key's old token works beside the new one, in seconds.
@@ -97,13 +99,9 @@ func (s *server) rotateKey(c echo.Context, req *wire.RotateRequest) (any, error)
 	if q.err != nil {
 		return nil, q.err
 	}
-	var made access.Key
-	var token string
-	err := s.audited(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) (err error) {
-		made, token, err = s.Keys.Rotate(ctx, id, time.Duration(grace)*time.Second)
-		return err
+	return s.withToken(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) (access.Key, string, error) {
+		return s.Keys.Rotate(ctx, id, time.Duration(grace)*time.Second)
 	})
-	return withToken(c, made, token), err
 }
 
 func (s *server) revokeKey(c echo.Context, _ []byte) (any, error) {

@@ -82,9 +82,9 @@ func (s *server) findCalls(c echo.Context, _ []byte) (any, error) {
 // getRun lists the calls of a run in order.
 func (s *server) getRun(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.ListRun, ops.ListRun{Workspace: q.workspace(), Run: q.path("run")}, func(found ops.RunCalls) any {
+	return answer(q, s.Flows.ListRun, ops.ListRun{Workspace: q.workspace(), Run: q.path("run")}, func(calls []ops.RunCall) any {
 		out := wire.Run{Calls: []wire.RunCall{}}
-		for _, call := range found.Calls {
+		for _, call := range calls {
 			input := call.Input
 			if len(bytes.TrimSpace(input)) == 0 {
 				input = json.RawMessage("null") // it was too long to be kept with the run
@@ -201,7 +201,7 @@ func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
 	return answer(q, s.Flows.ListCorrections, ops.ListCorrections{Workspace: q.workspace()}, func(found ops.Corrections) any {
 		return streamed(func(w io.Writer) error {
-			for line, err := range found.Lines {
+			for line, err := range found {
 				if err == nil {
 					_, err = w.Write(line)
 				}

@@ -129,9 +129,6 @@ func (o Originals) Get(ctx context.Context, workspace, id string) (compact.Origi
 // GetOriginal requests a message that a compaction removed.
 type GetOriginal struct{ Workspace, ID string }
 
-// Original holds the exact bytes of a message.
-type Original struct{ Data []byte }
-
 // ReadOriginal requests a page of an original's text; offsets count characters.
 type ReadOriginal struct {
 	GetOriginal
@@ -140,7 +137,7 @@ type ReadOriginal struct {
 }
 
 // OriginalPage is a page of an original's text.
-type OriginalPage struct{ compact.Page }
+type OriginalPage = compact.Page
 
 // SearchOriginals requests the places of a text in the input of a compaction. With a Conversation,
 // it requests the messages of that Kind that were removed from it and contain the words.
@@ -165,20 +162,17 @@ type UndoCompaction struct {
 	Messages []jsontext.Value
 }
 
-// Conversation is a list of messages.
-type Conversation struct{ Messages []jsontext.Value }
-
-func (d Deps) getOriginal(ctx context.Context, r GetOriginal) (o Original, err error) {
+// getOriginal gives the exact bytes of a message.
+func (d Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
 	if !compact.ValidID(r.ID) {
-		return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
+		return nil, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
 	}
 	kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
-	return Original{kept.Data}, err
+	return kept.Data, err
 }
 
-func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (p OriginalPage, err error) {
-	p.Page, err = d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
-	return p, err
+func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (OriginalPage, error) {
+	return d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
 }
 
 func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
@@ -190,11 +184,9 @@ func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h Origina
 	return h, err
 }
 
-func (d Deps) undoCompaction(ctx context.Context, r UndoCompaction) (c Conversation, err error) {
+func (d Deps) undoCompaction(ctx context.Context, r UndoCompaction) ([]jsontext.Value, error) {
 	if len(r.Messages) == 0 {
-		c.Messages, err = d.Compactor.Undo(ctx, r.Workspace, r.ID)
-	} else {
-		c.Messages, err = d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
+		return d.Compactor.Undo(ctx, r.Workspace, r.ID)
 	}
-	return c, err
+	return d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
 }

@@ -133,10 +133,10 @@ func labelledCall(c *memoryd.Call) ([]byte, error) {
 type ListCorrections struct{ Workspace string }
 
 // Corrections are labelled calls as JSON lines, sorted by tool and id. They are read on demand.
-type Corrections struct{ Lines iter.Seq2[[]byte, error] }
+type Corrections = iter.Seq2[[]byte, error]
 
 func (d Deps) listCorrections(ctx context.Context, r ListCorrections) (Corrections, error) {
-	return Corrections{func(yield func([]byte, error) bool) {
+	return func(yield func([]byte, error) bool) {
 		for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
 			if err != nil {
 				yield(nil, err)
@@ -148,7 +148,7 @@ func (d Deps) listCorrections(ctx context.Context, r ListCorrections) (Correctio
 				}
 			}
 		}
-	}}, nil
+	}, nil
 }
 
 // Withdraw requests to remove a person's verdict from a stored call.

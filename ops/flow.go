@@ -17,6 +17,8 @@ import (
 
 	"memoryd"
 	"memoryd/internal/admission"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Scheduler limits how many requests compute at a time.
@@ -56,15 +58,15 @@ type Flows struct {
 	ListPending        Flow[ListPending, PendingPage]
 	Decide             Flow[Decide, Decided]
 	ListLineOutcomes   Flow[memoryd.ToolRef, LineOutcomes]
-	GetOriginal        Flow[GetOriginal, Original]
+	GetOriginal        Flow[GetOriginal, []byte]
 	ReadOriginal       Flow[ReadOriginal, OriginalPage]
 	SearchOriginals    Flow[SearchOriginals, OriginalHits]
-	UndoCompaction     Flow[UndoCompaction, Conversation]
+	UndoCompaction     Flow[UndoCompaction, []jsontext.Value]
 	ReportUsage        Flow[ReportUsage, UsageReport]
 	GetOverview        Flow[GetOverview, OverviewPage]
 	RankTools          Flow[RankTools, RankedTools]
 	FindCalls          Flow[FindCalls, FoundCalls]
-	ListRun            Flow[ListRun, RunCalls]
+	ListRun            Flow[ListRun, []RunCall]
 	ListRuns           Flow[ListRuns, RunsPage]
 	ListSources        Flow[ListSources, SourceCounts]
 	ReceiveTelemetry   Flow[TelemetryRequest, *TelemetryTaken]

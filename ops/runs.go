@@ -59,11 +59,10 @@ func (d Deps) listRuns(ctx context.Context, r ListRuns) (out RunsPage, err error
 	for _, run := range s.Runs[from:min(len(s.Runs), from+r.Limit)] {
 		ranked := RankedRun{Run: run}
 		if run.Failed > 0 {
-			calls, err := d.Store.RunCalls(ctx, r.Workspace, run.Name, store.MaxRunCalls)
+			calls, err := d.listRun(ctx, ListRun{r.Workspace, run.Name})
 			if err != nil {
 				return out, err
 			}
-			slices.Reverse(calls)
 			ranked.explain(calls)
 		}
 		out.Runs = append(out.Runs, ranked)

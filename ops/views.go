@@ -49,6 +49,8 @@ type (
 	Cause = survey.Cause
 	// Period is a period with its judged calls.
 	Period = survey.Period
+	// RunCall is a call of a run.
+	RunCall = store.RunCall
 )
 
 // CallVerdicts returns the verdicts by which calls can be filtered.
@@ -151,11 +153,9 @@ func holds(c *memoryd.Call, text string) bool {
 // ListRun requests the calls of one run.
 type ListRun struct{ Workspace, Run string }
 
-// RunCalls are the calls of a run, oldest first.
-type RunCalls struct{ Calls []store.RunCall }
-
-func (d Deps) listRun(ctx context.Context, r ListRun) (out RunCalls, err error) {
-	out.Calls, err = d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
-	slices.Reverse(out.Calls)
-	return out, err
+// listRun lists them, oldest first.
+func (d Deps) listRun(ctx context.Context, r ListRun) ([]RunCall, error) {
+	calls, err := d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
+	slices.Reverse(calls)
+	return calls, err
 }

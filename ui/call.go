@@ -106,13 +106,13 @@ func (d *dashboard) run(r *request) error {
 	if v.Run == "" {
 		return memoryd.Errorf(memoryd.Invalid, "This address does not contain a run.")
 	}
-	found, err := d.Flows.ListRun.Run(r.Context(), ops.ListRun{Workspace: r.Workspace, Run: v.Run})
+	calls, err := d.Flows.ListRun.Run(r.Context(), ops.ListRun{Workspace: r.Workspace, Run: v.Run})
 	if err != nil {
 		return err
 	}
-	v.Whole = len(found.Calls) < store.MaxRunCalls
+	v.Whole = len(calls) < store.MaxRunCalls
 	began := d.Now()
-	for i, c := range found.Calls {
+	for i, c := range calls {
 		s := step{RunCall: c, Number: i + 1}
 		if d.Now().Sub(began) < forecastTime {
 			f, err := d.Flows.PreflightToolCall.Run(r.Context(), ops.PreflightRequest{ToolRef: c.ToolRef, Input: c.Input})

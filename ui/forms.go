@@ -189,13 +189,13 @@ func (d *dashboard) compact(r *request) error {
 func (d *dashboard) undo(r *request) error {
 	v := newCompaction()
 	v.ID = r.arg("id")
-	c, err := d.Flows.UndoCompaction.Run(r.Context(), ops.UndoCompaction{GetOriginal: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
+	messages, err := d.Flows.UndoCompaction.Run(r.Context(), ops.UndoCompaction{GetOriginal: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
 	if err != nil {
 		return err
 	}
-	v.Restored = shown(c.Messages)
+	v.Restored = shown(messages)
 	text := []byte("[")
-	for i, m := range c.Messages {
+	for i, m := range messages {
 		if i > 0 {
 			text = append(text, ",\n"...)
 		}

@@ -123,6 +123,24 @@ func lineAbout(rev *ops.Revision, calls []memoryd.CallKey) string {
 	return ""
 }
 
+// pages are the addresses of the pages before and after one of a list of tools or runs.
+type pages struct{ Prev, Next string }
+
+func (r *request) page() int {
+	page, _ := strconv.Atoi(r.arg("page"))
+	return max(1, page)
+}
+
+func (r *request) pages(page, total int) (p pages) {
+	if page > 1 {
+		p.Prev = r.with("page", strconv.Itoa(page-1))
+	}
+	if toolRows*page < total {
+		p.Next = r.with("page", strconv.Itoa(page+1))
+	}
+	return p
+}
+
 // toolRows is how many tools, and callRows how many calls, a page lists.
 const (
 	toolRows = 50
@@ -134,10 +152,10 @@ type toolsView struct {
 	Query, State string
 	States       []choice
 	Columns      []column
-	Prev, Next   string
-	From, To     int
-	Meaning      bool
-	ByMeaning    string
+	pages
+	From, To  int
+	Meaning   bool
+	ByMeaning string
 }
 
 // column is a heading that orders.
@@ -150,8 +168,7 @@ type column struct {
 
 // tools lists the tools of a workspace.
 func (d *dashboard) tools(r *request) error {
-	page, _ := strconv.Atoi(r.arg("page"))
-	page = max(1, page)
+	page := r.page()
 	by, descending := strings.CutPrefix(cmp.Or(r.arg("sort"), "-failed"), "-")
 	v := toolsView{Query: r.arg("q"), State: r.arg("state"), Meaning: r.arg("meaning") != "" && r.arg("q") != ""}
 	ask := ops.RankTools{
@@ -176,12 +193,7 @@ func (d *dashboard) tools(r *request) error {
 		"pending", "waiting for the judge", "unwritten", "no guideline", "behind", "guideline behind")
 	v.Columns = r.columns(by, descending)
 	v.From, v.To = min(ask.Offset+1, v.Total), ask.Offset+len(v.Tools)
-	if page > 1 {
-		v.Prev = r.with("page", strconv.Itoa(page-1))
-	}
-	if v.To < v.Total {
-		v.Next = r.with("page", strconv.Itoa(page+1))
-	}
+	v.pages = r.pages(page, v.Total)
 	v.ByMeaning = r.with("meaning", "1", "page", "")
 	return d.show(r, "tools.html", "tools", "Tools", v)
 }
@@ -226,23 +238,17 @@ func (r *request) columns(by string, descending bool) (out []column) {
 
 type runsView struct {
 	ops.RunsPage
-	Prev, Next string
+	pages
 }
 
 // runs lists the runs of agents.
 func (d *dashboard) runs(r *request) (err error) {
-	page, _ := strconv.Atoi(r.arg("page"))
-	page = max(1, page)
+	page := r.page()
 	var v runsView
 	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows}); err != nil {
 		return err
 	}
-	if page > 1 {
-		v.Prev = r.with("page", strconv.Itoa(page-1))
-	}
-	if toolRows*page < v.Total {
-		v.Next = r.with("page", strconv.Itoa(page+1))
-	}
+	v.pages = r.pages(page, v.Total)
 	return d.show(r, "runs.html", "runs", "Runs", &v)
 }
 
