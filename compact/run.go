@@ -137,7 +137,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 	s := newSummary(w, p)
 	ids := w.conv.inputIDs()
 	a := w.build(p, s, ids)
-	if v := w.objection(p, &a); v != nil {
+	if v := w.objection(&a); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
 	w.report.Groups = len(p.remove)
@@ -152,7 +152,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 		if len(d) > 0 {
 			s.told = d
 			s.records.Pick(d)
-			if b := w.build(p, s, ids); w.objection(p, &b) == nil {
+			if b := w.build(p, s, ids); w.objection(&b) == nil {
 				a = b
 			} else {
 				w.report.ModelFailures = append(w.report.ModelFailures, "the model's selection was too large")
@@ -210,7 +210,7 @@ func (w *run) smallest(prof profile, ids []string) int {
 }
 
 // objection says what stands against the new list, or nil.
-func (w *run) objection(p *plan, a *assembled) *refusal {
+func (w *run) objection(a *assembled) *refusal {
 	conv := w.conv
 	if a.tokens >= conv.total {
 		return &refusal{GainTooSmall, "the result would not be smaller"}

@@ -35,58 +35,94 @@ const Auto = "auto"
 func Formats() []Format {
 	readExport := each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
 	return []Format{
-		{"codex", "lines with type and payload, the first a session_meta",
-			"payload & type=session_meta,response_item,event_msg,turn_context,compacted", readCodex},
+		{
+			"codex", "lines with type and payload, the first a session_meta",
+			"payload & type=session_meta,response_item,event_msg,turn_context,compacted", readCodex,
+		},
 		{"otlp", "resourceSpans or resourceLogs", "resourceSpans | resourceLogs", readOTLP},
-		{"inspect", "an .eval archive, or eval and samples",
-			"eval & plan | eval & samples | samples/epoch | epoch & events | epoch & messages", readInspect},
-		{"swe-agent", "trajectory with action and observation, or history with role and action",
-			"trajectory/action,observation | history/role & history/agent | history/role & history/message_type", each((*file).trajectory)},
-		{"openhands", "history of events with action, observation and cause; or events with kind",
+		{
+			"inspect", "an .eval archive, or eval and samples",
+			"eval & plan | eval & samples | samples/epoch | epoch & events | epoch & messages", readInspect,
+		},
+		{
+			"swe-agent", "trajectory with action and observation, or history with role and action",
+			"trajectory/action,observation | history/role & history/agent | history/role & history/message_type", each((*file).trajectory),
+		},
+		{
+			"openhands", "history of events with action, observation and cause; or events with kind",
 			"source & action | source & observation | source & kind & timestamp | history/source,action | history/source,observation | " +
 				"history/source,kind | events/source,action | events/source,observation | events/source,kind | " +
-				"trajectory/source,action | trajectory/source,observation | trajectory/source,kind", readOpenHands},
-		{"mini-swe-agent", "messages with <returncode>, or trajectory_format",
+				"trajectory/source,action | trajectory/source,observation | trajectory/source,kind", readOpenHands,
+		},
+		{
+			"mini-swe-agent", "messages with <returncode>, or trajectory_format",
 			`trajectory_format & ~"mini-swe-agent | role & content & ~mswea_bash_command,"<returncode> | ` +
-				`messages & ~mswea_bash_command,"<returncode>`, readMini},
-		{"opencode", "info and messages with parts, as opencode export prints, or its database",
-			"sessionID & parts | info & messages/info,parts | info & parts", readHost},
-		{"goose", "messages with content of type toolRequest and toolResponse, or its database",
+				`messages & ~mswea_bash_command,"<returncode>`, readMini,
+		},
+		{
+			"opencode", "info and messages with parts, as opencode export prints, or its database",
+			"sessionID & parts | info & messages/info,parts | info & parts", readHost,
+		},
+		{
+			"goose", "messages with content of type toolRequest and toolResponse, or its database",
 			`content & created & ~"toolRequest","toolResponse" | ` +
-				`content & session_id & ~"toolRequest","toolResponse" | working_dir & message_count`, readHost},
+				`content & session_id & ~"toolRequest","toolResponse" | working_dir & message_count`, readHost,
+		},
 		{"copilot", "events with type and data, the first a session.start", "type & data & id & timestamp & parentId", readHost},
-		{"pi", "a session with version and cwd, then messages with toolCall and toolResult",
-			`type=session & id & timestamp & cwd | parentId & message & ~"toolCall","toolResult"`, readHost},
-		{"cursor", "events of cursor-agent with type, subtype and session_id",
-			"session_id & type=tool_call & tool_call | type=system & apiKeySource & session_id", readHost},
+		{
+			"pi", "a session with version and cwd, then messages with toolCall and toolResult",
+			`type=session & id & timestamp & cwd | parentId & message & ~"toolCall","toolResult"`, readHost,
+		},
+		{
+			"cursor", "events of cursor-agent with type, subtype and session_id",
+			"session_id & type=tool_call & tool_call | type=system & apiKeySource & session_id", readHost,
+		},
 		{"pydantic-ai", "messages with kind and parts with part_kind", "parts & kind | messages/parts,kind", readHost},
-		{"langchain", "messages with type and data, or as LangChain serialises them",
-			"lc & kwargs | messages/lc,kwargs | data & type=human,ai,system,tool | messages/type,data", readHost},
-		{"ai-sdk", "messages with parts or content of type tool-...",
-			`role & !sessionId & ~"toolCallId","tool-invocation" | messages & !sessionId & ~"toolCallId","tool-invocation"`, readHost},
-		{"cline", "messages whose texts hold calls as XML and [tool] Result:",
-			"role & content & ~<environment_details>,] Result:,<task>", readCline},
-		{"claude-code", "lines with type, sessionId, uuid and message",
+		{
+			"langchain", "messages with type and data, or as LangChain serialises them",
+			"lc & kwargs | messages/lc,kwargs | data & type=human,ai,system,tool | messages/type,data", readHost,
+		},
+		{
+			"ai-sdk", "messages with parts or content of type tool-...",
+			`role & !sessionId & ~"toolCallId","tool-invocation" | messages & !sessionId & ~"toolCallId","tool-invocation"`, readHost,
+		},
+		{
+			"cline", "messages whose texts hold calls as XML and [tool] Result:",
+			"role & content & ~<environment_details>,] Result:,<task>", readCline,
+		},
+		{
+			"claude-code", "lines with type, sessionId, uuid and message",
 			"loglines | type & !payload & sessionId & message | type & !payload & leafUuid | type & !payload & uuid & message | " +
-				"type=system,attachment,queue-operation,progress & !payload & sessionId", readClaude},
-		{"gemini", "lines with sessionId, then messages with toolCalls",
-			"sessionId & projectHash | sessionId & startTime | toolCalls & type=gemini", readGemini},
+				"type=system,attachment,queue-operation,progress & !payload & sessionId", readClaude,
+		},
+		{
+			"gemini", "lines with sessionId, then messages with toolCalls",
+			"sessionId & projectHash | sessionId & startTime | toolCalls & type=gemini", readGemini,
+		},
 		{"langsmith", "runs with run_type, inputs and outputs", "run_type | runs/run_type | data/run_type", readExport},
-		{"langfuse", "observations with type, traceId and startTime",
+		{
+			"langfuse", "observations with type, traceId and startTime",
 			"traceId & type=TOOL,SPAN,GENERATION,EVENT,AGENT,CHAIN,RETRIEVER,EVALUATOR,EMBEDDING,GUARDRAIL | " +
-				"observations/type,startTime | data/traceId,type", readExport},
+				"observations/type,startTime | data/traceId,type", readExport,
+		},
 		{"phoenix", "spans with span_kind, context and attributes", "span_kind | spans/span_kind | data/span_kind", readExport},
 		{"tau-bench", "runs with traj and reward, or simulations", "traj | simulations/messages | messages/requestor", readChat},
-		{"openai-responses", "items with type function_call and call_id",
+		{
+			"openai-responses", "items with type function_call and call_id",
 			`type=function_call,function_call_output,custom_tool_call,local_shell_call,mcp_call | ` +
 				`input/type & !messages & ~"function_call,"mcp_call","custom_tool_call" | ` +
 				`output/type & !messages & ~"function_call,"mcp_call","custom_tool_call" | ` +
-				`object=response & !messages & ~"function_call,"mcp_call","custom_tool_call"`, readResponsesOrChat},
-		{"anthropic", "messages with blocks of type tool_use and tool_result",
-			`messages & ~"tool_use","tool_result" | role & content & ~"tool_use","tool_result"`, readChat},
-		{"openai-chat", "messages with role and tool_calls",
+				`object=response & !messages & ~"function_call,"mcp_call","custom_tool_call"`, readResponsesOrChat,
+		},
+		{
+			"anthropic", "messages with blocks of type tool_use and tool_result",
+			`messages & ~"tool_use","tool_result" | role & content & ~"tool_use","tool_result"`, readChat,
+		},
+		{
+			"openai-chat", "messages with role and tool_calls",
 			`messages/role | role & content | role & tool_calls | choices/message | ` +
-				`request & ~"role" | body & ~"role" | response & ~"role"`, readChat},
+				`request & ~"role" | body & ~"role" | response & ~"role"`, readChat,
+		},
 		{"calls", "calls with tool_name, input and output", "tool_name", readCalls},
 	}
 }

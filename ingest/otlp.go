@@ -76,7 +76,7 @@ func Traces(body []byte, isJSON bool) (Batch, error) {
 	return b, nil
 }
 
-// spanOf is a span in the words of package
+// spanOf is a span in the words of this package.
 func spanOf(s ptrace.Span) *Span {
 	trace, id := s.TraceID(), s.SpanID()
 	out := &Span{

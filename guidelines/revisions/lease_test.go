@@ -82,6 +82,7 @@ func TestAPassThatWasTakenOverEnds(t *testing.T) {
 		}
 	}
 }
+
 func record(t *testing.T, s *mem.Store, workspace, tool string, calls int) {
 	t.Helper()
 	b := store.Batch{Workspace: workspace, Keep: 100}
