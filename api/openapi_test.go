@@ -170,7 +170,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 	}
 	return Deps{
 		Flows: defaultPlan(t).Build(d, nil), Logger: slog.New(slog.DiscardHandler), Meter: metrics.New(metrics.Build{}),
-		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
+		Checks: []ops.Check{{Name: "store", Vital: true, Run: s.Ping}},
 		Keys:   access.NewKeys(s, access.Limits{}, slog.New(slog.DiscardHandler), time.Now),
 		Audit:  access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 	}

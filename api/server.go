@@ -113,21 +113,12 @@ func (c Config) validatePprof() error {
 	return nil
 }
 
-// Check is one readiness check.
-type Check struct {
-	Name string
-	// Vital makes the server unready, not only degraded, while Run fails.
-	Vital bool
-	// Run returns nil, or an error whose text callers may see.
-	Run func(ctx context.Context) error
-}
-
 // Deps are the dependencies of the HTTP handlers.
 type Deps struct {
 	Flows     *ops.Flows
 	Meter     Meter
 	Tracer    Tracer // may be nil
-	Checks    []Check
+	Checks    []ops.Check
 	Logger    *slog.Logger
 	Scheduler *ops.Scheduler // of requests that compute; nil means no limit
 	// Keys identifies callers; nil means no keys. KeysNeeded rejects callers without a key. Audit

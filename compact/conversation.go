@@ -58,7 +58,7 @@ type conversation struct {
 
 // read gives the conversation of a request, classified: what was said and called,
 // what it costs, which of it are earlier summaries, and what may go.
-func (co *Compactor) read(ctx context.Context, r Request, e Exclusions) (*conversation, error) {
+func (co *Compactor) read(ctx context.Context, r Request, untouched map[string]bool) (*conversation, error) {
 	ms, err := chat.ParseAll(r.Messages)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "messages: "+err.Error())
@@ -98,13 +98,12 @@ func (co *Compactor) read(ctx context.Context, r Request, e Exclusions) (*conver
 		}
 		c.unread = true
 	}
-	c.classify(e)
+	c.classify(untouched)
 	return c, nil
 }
 
-// classify fills in status. Excluded tools are those of e.
-func (c *conversation) classify(e Exclusions) {
-	names := e.names()
+// classify fills in status; names are those of excluded tools.
+func (c *conversation) classify(names map[string]bool) {
 	c.request = -1
 	for i := len(c.messages) - 1; i >= 0 && c.request < 0; i-- {
 		if c.messages[i].FromUser() && c.known[i] == nil {

@@ -7,10 +7,6 @@ import (
 	"memoryd/compact/chat"
 )
 
-func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
-
-func (s DefaultSettings) style() SummaryStyle { return s.SummaryStyle }
-
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
@@ -53,7 +49,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 // conversation into fewer tokens than it has gets all of them; one that forces a
 // conversation that is small already gets it halved.
 func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true}
+	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true, role: s.SummaryRole}
 	window := float64(r.MaxInputTokens)
 	if p.target == 0 && window > 0 {
 		p.target = int(window * s.TargetFraction)

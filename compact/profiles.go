@@ -35,8 +35,7 @@ type plan struct {
 // profile decides when to compact and what may go. A profile sees a conversation
 // that is classified and read-only.
 type profile interface {
-	excluded() Exclusions
-	style() SummaryStyle
+	excluded() map[string]bool // names of tools
 	plan(c *conversation, r Request) (*plan, *refusal)
 }
 
@@ -99,13 +98,11 @@ type forge struct {
 	tokens int
 }
 
-func (f forge) excluded() Exclusions { return f.s.Exclusions }
-
-func (f forge) style() SummaryStyle { return f.s.SummaryStyle }
+func (f forge) excluded() map[string]bool { return f.s.excluded() }
 
 func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
 	buffer, calls, oldest := f.buffer(c)
-	p := &plan{model: true, target: r.MaxInputTokens}
+	p := &plan{model: true, target: r.MaxInputTokens, role: f.s.SummaryRole}
 	switch {
 	case calls == 0:
 		return no(NothingToRemove, "no group of tool calls has %d newer messages", f.s.MessagesOldThreshold)
@@ -168,19 +165,14 @@ func (f forge) buffer(c *conversation) (units []int, calls, oldest int) {
 // ratio bounds it; messages are told apart by place, not by text.
 type raaid struct{ s RAAidSettings }
 
-func (a raaid) style() SummaryStyle { return a.s.SummaryStyle }
-
-func (a raaid) excluded() Exclusions {
-	none := []string{}
-	return Exclusions{ExcludedTools: &none}
-}
+func (raaid) excluded() map[string]bool { return nil }
 
 func (a raaid) plan(c *conversation, r Request) (*plan, *refusal) {
 	limit := r.MaxInputTokens
 	if limit <= 0 {
 		limit = a.s.MaxTokens
 	}
-	p := &plan{reason: ForTokens, limit: limit, target: limit, aims: true}
+	p := &plan{reason: ForTokens, limit: limit, target: limit, aims: true, role: a.s.SummaryRole}
 	if r.Force {
 		p.reason = Forced
 	} else if c.total <= limit {
@@ -220,15 +212,10 @@ type deerflow struct {
 // deerflowLead is the documented lead-in of the summary.
 const deerflowLead = "Here is a summary of the conversation to date:\n\n"
 
-func (d deerflow) style() SummaryStyle { return d.s.SummaryStyle }
-
-func (d deerflow) excluded() Exclusions {
-	none := []string{}
-	return Exclusions{ExcludedTools: &none}
-}
+func (deerflow) excluded() map[string]bool { return nil }
 
 func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
+	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens, role: d.s.SummaryRole}
 	if !r.Force {
 		if !d.s.Enabled {
 			return no(Disabled, "the profile is turned off")

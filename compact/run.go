@@ -78,7 +78,6 @@ func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 	if v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
-	p.role = prof.style().SummaryRole
 	w.prog.start(len(p.remove), conv.total)
 	return w.apply(ctx, prof, p)
 }
@@ -196,7 +195,6 @@ func (w *run) smallest(prof profile, ids []string) int {
 		x.settings = settingsKey(x.report.Profile, x.r)
 		p, v := prof.plan(w.conv, x.r)
 		if v == nil {
-			p.role = prof.style().SummaryRole
 			s := newSummary(&x, p)
 			x.build(p, s, ids)
 			if !s.whole {

@@ -48,8 +48,8 @@ func (s SummaryStyle) validate(profile string) error {
 	return memoryd.Errorf(memoryd.Invalid, "%s.summary_role must be user, assistant or join", profile)
 }
 
-// names gives the list in force.
-func (e Exclusions) names() map[string]bool {
+// excluded gives the list in force.
+func (e Exclusions) excluded() map[string]bool {
 	m := map[string]bool{}
 	if e.ExcludedTools == nil {
 		m["task_completion"], m["ask_question"], m["converse"] = true, true, true

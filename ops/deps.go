@@ -50,3 +50,12 @@ type Deps struct {
 	Logger    *slog.Logger
 	Now       func() time.Time
 }
+
+// Check is one check of the server's health.
+type Check struct {
+	Name string
+	// Vital makes the server unready, not only degraded, while Run fails.
+	Vital bool
+	// Run returns nil, or an error whose text callers may see.
+	Run func(ctx context.Context) error
+}

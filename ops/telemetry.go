@@ -20,10 +20,10 @@ type TelemetryRequest struct {
 
 // TelemetryTaken is the result of an export request.
 type TelemetryTaken struct {
-	// Recorded is the number of calls saved to disk; Rejected is the number of those that were not,
-	// and Why is the reason for the first of them.
-	Recorded, Rejected int
-	Why                string
+	// Rejected is the number of calls that were not saved to disk, and Why is the reason for the
+	// first of them.
+	Rejected int
+	Why      string
 	// Answer is the body of the response, in the encoding of the request.
 	Answer []byte
 }
@@ -69,7 +69,6 @@ func (d Deps) recordAccounts(ctx context.Context, r TelemetryRequest, calls []in
 		} else if err != nil {
 			return err
 		} else {
-			taken.Recorded += recorded.Valid
 			rejected = recorded.Rejected
 		}
 		taken.Rejected += len(rejected)

@@ -36,8 +36,6 @@ type callView struct {
 	InAPI    string
 	Back     string
 	Similar  ops.Assessment
-	// Learned says that the guideline was written with this call in the history.
-	Learned bool
 }
 
 // call shows one call: what went in, what came out, and why it has its score.
@@ -48,7 +46,7 @@ func (d *dashboard) call(r *request, ref memoryd.ToolRef, key memoryd.CallKey) e
 	}
 	c := kept.Call
 	v := callView{
-		Call: c, Key: c.Key.String(), Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(), Learned: c.Seq <= kept.SummarisedThrough,
+		Call: c, Key: c.Key.String(), Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(),
 		Input: tree(c.Input), InputRaw: long(plain(c.Input)), Output: tree([]byte(c.Output)), OutText: long(c.Output), Metadata: tree(c.Metadata),
 		InAPI: "/v1/workspaces/" + url.PathEscape(ref.Workspace) + "/tools/" + url.PathEscape(ref.Tool) + "/calls/" + key.String(),
 	}

@@ -10,7 +10,6 @@ package ui
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -44,18 +43,11 @@ type Live interface {
 	Since(workspace string, number int64) (list []survey.Arrival, newest int64)
 }
 
-// Check is one check of the server's health.
-type Check struct {
-	Name  string
-	Vital bool
-	Run   func(ctx context.Context) error
-}
-
 // Deps are the dependencies of the dashboard.
 type Deps struct {
 	Flows  *ops.Flows
 	Live   Live
-	Checks []Check
+	Checks []ops.Check
 	Logger *slog.Logger
 	Now    func() time.Time
 	// Store and Judge describe the server's store and judge in words.

@@ -126,11 +126,6 @@ func lineAbout(rev *ops.Revision, calls []memoryd.CallKey) string {
 // pages are the addresses of the pages before and after one of a list of tools or runs.
 type pages struct{ Prev, Next string }
 
-func (r *request) page() int {
-	page, _ := strconv.Atoi(r.arg("page"))
-	return max(1, page)
-}
-
 func (r *request) pages(page, total int) (p pages) {
 	if page > 1 {
 		p.Prev = r.with("page", strconv.Itoa(page-1))
@@ -168,7 +163,7 @@ type column struct {
 
 // tools lists the tools of a workspace.
 func (d *dashboard) tools(r *request) error {
-	page := r.page()
+	page := int(max(1, wholeNumber(r.arg("page"))))
 	by, descending := strings.CutPrefix(cmp.Or(r.arg("sort"), "-failed"), "-")
 	v := toolsView{Query: r.arg("q"), State: r.arg("state"), Meaning: r.arg("meaning") != "" && r.arg("q") != ""}
 	ask := ops.RankTools{
@@ -243,7 +238,7 @@ type runsView struct {
 
 // runs lists the runs of agents.
 func (d *dashboard) runs(r *request) (err error) {
-	page := r.page()
+	page := int(max(1, wholeNumber(r.arg("page"))))
 	var v runsView
 	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows}); err != nil {
 		return err

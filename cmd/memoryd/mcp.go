@@ -60,12 +60,8 @@ func (a *app) mounts() ([]api.Mount, error) {
 	if !a.cfg.UI {
 		return mounts, nil
 	}
-	checks := make([]ui.Check, len(a.face.Checks))
-	for i, c := range a.face.Checks {
-		checks[i] = ui.Check(c)
-	}
 	pages, err := ui.New(ui.Deps{
-		Flows: a.face.Flows, Live: a.survey, Checks: checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
+		Flows: a.face.Flows, Live: a.survey, Checks: a.face.Checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
 		Retention: a.retention(), Hosts: hostsHere(os.UserHomeDir),
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {

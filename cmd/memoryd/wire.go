@@ -167,16 +167,16 @@ func spareThreads() {
 
 // checks are the parts of the readiness: without the store nothing can be
 // acknowledged; without a model recording and retrieving go on.
-func (a *app) checks() []api.Check {
-	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
+func (a *app) checks() []ops.Check {
+	checks := []ops.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
 	if a.qdrant != nil {
-		checks = append(checks, api.Check{Name: "store.settings", Run: a.qdrant.Settings})
+		checks = append(checks, ops.Check{Name: "store.settings", Run: a.qdrant.Settings})
 	}
 	if a.cfg.Incomplete {
-		checks = append(checks, api.Check{Name: "store.whole", Run: func(ctx context.Context) error { return backup.CheckWhole(ctx, a.store) }})
+		checks = append(checks, ops.Check{Name: "store.whole", Run: func(ctx context.Context) error { return backup.CheckWhole(ctx, a.store) }})
 	}
 	for name, client := range a.models.clients {
-		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
+		checks = append(checks, ops.Check{Name: "llm." + name, Run: healthOf(client)})
 	}
 	return checks
 }

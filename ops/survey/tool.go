@@ -46,9 +46,8 @@ type Tool struct {
 	Effect effect.Effect `json:"effect"`
 
 	// What no answer shows.
-	Created, Modified, Oldest              time.Time `json:"-"`
+	Oldest                                 time.Time `json:"-"`
 	Revision, TokensBad                    int64     `json:"-"`
-	GuidelineAuthor                        string    `json:"-"`
 	Timed                                  int       `json:"-"`
 	Seconds, SecondsBad                    float64   `json:"-"`
 	RecentBad, Recent, EarlierBad, Earlier int       `json:"-"`
@@ -104,9 +103,9 @@ type Call struct {
 // describe takes over what the store says of the tool itself.
 func (t *Tool) describe(tool memoryd.Tool) {
 	g := tool.Guideline
-	t.Name, t.Created, t.Modified, t.Revision = tool.Tool, tool.Created, tool.Modified, tool.Revision
+	t.Name, t.Revision = tool.Tool, tool.Revision
 	t.Lifetime, t.Pending, t.Kept = tool.Lifetime, tool.Pending, tool.Kept
-	t.GuidelineRevision, t.GuidelineWritten, t.GuidelineAuthor = g.Revision, g.Written, g.Author
+	t.GuidelineRevision, t.GuidelineWritten = g.Revision, g.Written
 	t.Behind = 0
 	if g.Revision > 0 {
 		t.Behind = max(0, tool.Lifetime-g.ThroughSeq)

@@ -63,17 +63,14 @@ func checkTool(t *memoryd.Tool, calls []memoryd.Call) error {
 // ReMe's.
 func decodeMemory(b []byte, reme ReMe) (Memory, error) {
 	var probe struct {
-		Metadata jsontext.Value `json:"metadata"`
+		Metadata struct {
+			Memoryd jsontext.Value `json:"memoryd"`
+		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(b, &probe, lenient); err != nil {
-		return Memory{}, notALine(err)
-	}
-	var ours struct {
-		Memoryd jsontext.Value `json:"memoryd"`
-	}
-	if probe.Metadata.Kind() != '{' || json.Unmarshal(probe.Metadata, &ours, lenient) != nil || ours.Memoryd == nil {
+	if json.Unmarshal(b, &probe, lenient) != nil || probe.Metadata.Memoryd == nil {
 		return reme.memory(b)
 	}
+	ours := probe.Metadata
 	var version struct {
 		Version int `json:"version"`
 	}
