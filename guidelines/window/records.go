@@ -33,9 +33,6 @@ func key(ref memoryd.ToolRef, id string) store.RecordKey {
 func (w *Window) fold(ctx context.Context, all bool) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	if err := w.writeSources(ctx); err != nil {
-		return err
-	}
 	for all && w.read() {
 	}
 	w.mu.Lock()

@@ -23,73 +23,57 @@ const (
 
 // sources are who recorded calls in a workspace.
 type sources struct {
-	written map[string]bool // by their ids; false: not written yet
+	written map[string]bool // by their ids; false: not written
 	asked   time.Time       // when the records were read; zero: never
 }
 
-// note takes in who recorded calls.
-func (w *Window) note(workspace string, calls []memoryd.Call) {
+// note takes in who recorded calls, and writes those that are new.
+func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Call) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	s := w.sourcesOf(workspace)
+	var unwritten []string
 	last := ""
 	for i := range calls {
 		id := calls[i].Source()
-		if id == last {
-			continue
+		if id != last && !s.written[id] {
+			s.written[id] = false
+			unwritten = append(unwritten, id)
 		}
 		last = id
-		s := w.who[workspace]
-		if s == nil {
-			s = &sources{written: map[string]bool{}}
-			w.who[workspace] = s
-		}
-		if !s.written[id] {
-			s.written[id] = false
-			w.unwritten = true
-		}
 	}
+	w.mu.Unlock()
+	for _, id := range unwritten {
+		if _, err := w.store.PutRecord(ctx, store.Record{RecordKey: sourceKey(workspace, id), Revision: store.AnyRevision}); err != nil {
+			w.log.WarnContext(ctx, "cannot write who recorded calls; the next call of this source tries again", "workspace", workspace, "err", err)
+			return
+		}
+		w.mu.Lock()
+		s.written[id] = true
+		w.mu.Unlock()
+	}
+}
+
+// sourcesOf are those of a workspace. The lock is held.
+func (w *Window) sourcesOf(workspace string) *sources {
+	s := w.who[workspace]
+	if s == nil {
+		s = &sources{written: map[string]bool{}}
+		w.who[workspace] = s
+	}
+	return s
 }
 
 func sourceKey(workspace, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: sourceKind, ID: id}
 }
 
-// writeSources writes the sources that are new.
-func (w *Window) writeSources(ctx context.Context) error {
-	w.mu.Lock()
-	var keys []store.RecordKey
-	for workspace, s := range w.who {
-		for id, written := range s.written {
-			if w.unwritten && !written {
-				keys = append(keys, sourceKey(workspace, id))
-			}
-		}
-	}
-	w.unwritten = false
-	w.mu.Unlock()
-	for _, k := range keys {
-		_, err := w.store.PutRecord(ctx, store.Record{RecordKey: k, Revision: store.AnyRevision})
-		w.mu.Lock()
-		if s := w.who[k.Workspace]; err != nil {
-			w.unwritten = true
-		} else if s != nil {
-			s.written[k.ID] = true
-		}
-		w.mu.Unlock()
-		if err != nil {
-			return fmt.Errorf("the sources of %q: %w", k.Workspace, err)
-		}
-	}
-	return nil
-}
-
 // Shared implements guidelines.Window: it reports whether several sources recorded calls in a
 // workspace.
 func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	w.mu.Lock()
-	s := w.who[workspace]
-	several := s != nil && len(s.written) > 1
-	known := several || s != nil && !s.asked.IsZero() && w.now().Sub(s.asked) < askAgain
+	s := w.sourcesOf(workspace)
+	several := len(s.written) > 1
+	known := several || !s.asked.IsZero() && w.now().Sub(s.asked) < askAgain
 	w.mu.Unlock()
 	if known {
 		return several, nil
@@ -100,10 +84,7 @@ func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s = w.who[workspace]; s == nil {
-		s = &sources{written: map[string]bool{}}
-		w.who[workspace] = s
-	}
+	s = w.sourcesOf(workspace)
 	for _, r := range records {
 		s.written[r.ID] = true
 	}
@@ -125,9 +106,7 @@ func (w *Window) Sourced(ctx context.Context, ref memoryd.ToolRef, also ...strin
 		also = append(also, r.ID)
 	}
 	w.mu.Lock()
-	if s := w.who[ref.Workspace]; s != nil {
-		also = slices.AppendSeq(also, maps.Keys(s.written))
-	}
+	also = slices.AppendSeq(also, maps.Keys(w.sourcesOf(ref.Workspace).written))
 	w.mu.Unlock()
 	wrote := map[uint64]json.RawMessage{0: nil}
 	for _, id := range also {
@@ -149,9 +128,7 @@ func (w *Window) ForgetSource(ctx context.Context, workspace, id string) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
-	if s := w.who[workspace]; s != nil {
-		delete(s.written, id)
-	}
+	delete(w.sourcesOf(workspace).written, id)
 	w.mu.Unlock()
 	return w.store.DeleteRecord(ctx, sourceKey(workspace, id))
 }
@@ -160,7 +137,7 @@ func (w *Window) ForgetSource(ctx context.Context, workspace, id string) error {
 func (s watched) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	err := s.Store.RestoreTool(ctx, t, calls)
 	if err == nil {
-		s.window.note(t.Workspace, calls)
+		s.window.note(ctx, t.Workspace, calls)
 	}
 	return err
 }

@@ -60,8 +60,7 @@ type Window struct {
 	caughtUp time.Time
 	late     map[memoryd.CallKey]memoryd.Evaluation // verdicts of calls that came without one and are not written
 
-	who       map[string]*sources // by workspace
-	unwritten bool                // one of them is
+	who map[string]*sources // by workspace
 
 	writing sync.Mutex // held while records are written
 	decoded *decodedPieces
@@ -150,7 +149,7 @@ type watched struct {
 func (s watched) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	done, err := s.Store.Append(ctx, b)
 	if err == nil {
-		s.window.note(b.Workspace, b.Calls)
+		s.window.note(ctx, b.Workspace, b.Calls)
 		s.window.take(b, done)
 	}
 	return done, err
