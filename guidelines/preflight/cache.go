@@ -123,11 +123,6 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 		return Assessment{}, err
 	}
 	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
-	if by.Run == "" && by.Session == "" { // else the run tells more: measured, these then warn of more good calls
-		for i := range newest {
-			p.Newest = append(p.Newest, newest[i].Call)
-		}
-	}
 	if by.Source != "" {
 		p.Source = evidence.SourceOf(by.Source)
 	}

@@ -28,10 +28,8 @@ type Planned struct {
 	// tools, newest first.
 	Run      string
 	RunCalls []store.RunCall
-	// Newest are calls of the tool that the model has not learned from yet.
-	Newest []memoryd.Call
-	// Since are the same calls in the form in which they were observed; they may contradict a
-	// rule.
+	// Since are calls of the tool that the model has not learned from yet. They may contradict
+	// a rule, and where no run is known their outcomes count.
 	Since []evidence.Observation
 	// Agent is the number of the agent, as evidence.AgentOf returns it; 0 means unknown.
 	Agent uint64

@@ -69,10 +69,9 @@ func (m *Model) view(in *planned, p Planned) *view {
 	}
 	sum := byteSum(in.raw)
 	known := func(key memoryd.CallKey) bool { _, learned := m.keys[key]; return learned }
-	for i := range p.Newest {
-		c := &p.Newest[i]
-		run := c.Run()
-		if c.Evaluation.State != memoryd.Judged || known(c.Key) || run != "" && run == p.Run { // what the run did is told below
+	for i := range p.Since {
+		c := &p.Since[i].Call
+		if p.Run != "" || c.Evaluation.State != memoryd.Judged || known(c.Key) { // a run tells more
 			continue
 		}
 		failed := c.Evaluation.Score <= memoryd.ScoreFailure
@@ -136,21 +135,18 @@ func (p *planned) common(o *planned) float64 {
 
 // lastFailure is the newest failed call of the tool in the run, nil when there is
 // none.
-func (v *view) lastFailure() *runCall {
-	for i := len(v.run) - 1; i >= 0; i-- {
-		if v.run[i].failed {
-			return &v.run[i]
-		}
-	}
-	return nil
-}
+func (v *view) lastFailure() *runCall { return v.newest(func(c *runCall) bool { return c.failed }) }
 
 // sameFailure is the newest failed try of this input in the run, nil when there is
 // none.
 func (v *view) sameFailure() *runCall {
-	for i := len(v.run) - 1; i >= 0; i-- {
-		if v.run[i].failed && v.run[i].identity == v.in.identity {
-			return &v.run[i]
+	return v.newest(func(c *runCall) bool { return c.failed && c.identity == v.in.identity })
+}
+
+func (v *view) newest(is func(*runCall) bool) *runCall {
+	for i := range slices.Backward(v.run) {
+		if c := &v.run[i]; is(c) {
+			return c
 		}
 	}
 	return nil
@@ -158,15 +154,11 @@ func (v *view) sameFailure() *runCall {
 
 // wentWrong is the newest try of this input in the run, if it went wrong without failing.
 func (v *view) wentWrong() *runCall {
-	for i := len(v.run) - 1; i >= 0; i-- {
-		if c := &v.run[i]; c.identity == v.in.identity {
-			if c.wrong && !c.failed {
-				return c
-			}
-			return nil
-		}
+	c := v.newest(func(c *runCall) bool { return c.identity == v.in.identity })
+	if c == nil || c.failed || !c.wrong {
+		return nil
 	}
-	return nil
+	return c
 }
 
 // wrong reports whether a call went wrong by its score, or by a line of text in place of

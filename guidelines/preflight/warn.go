@@ -161,12 +161,7 @@ func times(c Count) string {
 
 // neverWorked says that the tool is of no use.
 func (m *Model) neverWorked(v *view) Warning {
-	w := Warning{}
-	for i := range m.calls {
-		if c := &m.calls[i]; c.failed() {
-			w.Calls = append(w.Calls, c.key)
-		}
-	}
+	w := Warning{Calls: m.failures()}
 	n := len(w.Calls)
 	for i := range v.run {
 		if _, known := m.keys[v.run[i].Key]; !known {
@@ -181,6 +176,16 @@ func (m *Model) neverWorked(v *view) Warning {
 		w.Text += "Use another tool, or say that it cannot be done."
 	}
 	return w
+}
+
+// failures are the keys of the failed calls, oldest first.
+func (m *Model) failures() (keys []memoryd.CallKey) {
+	for i := range m.calls {
+		if c := &m.calls[i]; c.failed() {
+			keys = append(keys, c.key)
+		}
+	}
+	return keys
 }
 
 // ownStreaks is how many calls of the tool itself must have come after such failures: over
@@ -200,21 +205,12 @@ func (m *Model) firstRule() *Tested {
 // reason says why the risk is high where no rule that is watched does: a risk above
 // highRisk never stands alone.
 func (m *Model) reason(v *view) Warning {
-	w := Warning{Rule: "failures", Severity: Note}
-	for i := range m.calls {
-		if c := &m.calls[i]; c.failed() {
-			w.Calls = append(w.Calls, c.key)
-		}
-	}
-	streak := 0
-	for i := len(v.run) - 1; i >= 0 && v.run[i].failed; i-- {
-		streak++
-	}
+	w := Warning{Rule: "failures", Severity: Note, Calls: m.failures()}
 	switch {
 	case v.own.Failed > 0:
 		w.Text = "This input failed " + times(v.own) + "."
-	case streak > 0:
-		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", streak)
+	case v.state.streak > 0:
+		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", v.state.streak)
 	case m.failed > 0:
 		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.failed, m.judged)
 	default:
@@ -237,12 +233,10 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		return Warning{}, false
 	}
 	w := Warning{}
-	n := 0
-	for i := len(v.run) - 1; i >= 0 && v.run[i].failed; i-- {
-		w.Calls = append(w.Calls, v.run[i].Key)
-		n++
+	n := v.state.streak
+	for _, c := range v.run[len(v.run)-n:] {
+		w.Calls = append(w.Calls, c.Key)
 	}
-	slices.Reverse(w.Calls)
 	did := "The last call of this tool in this run failed"
 	if n > 1 {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
