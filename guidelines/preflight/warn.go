@@ -229,7 +229,7 @@ const highRisk = 0.9
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	c := v.lastFailure()
-	if c == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) || m.explained(v) {
+	if c == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
 		return Warning{}, false
 	}
 	w := Warning{}
@@ -244,18 +244,6 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	rate, _ := m.rates.of(r)
 	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate, m.next(c.refusal(), v, fix)))
 	return w, true
-}
-
-// explained reports whether rules that calls bear out explain most failures of the tool:
-// then a call that breaks none is as good after a failure as before.
-func (m *Model) explained(v *view) bool {
-	behind := 0
-	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; !t.Heard() {
-			behind += t.Calls
-		}
-	}
-	return len(v.breaks) == 0 && 2*behind >= m.failed && behind > 0
 }
 
 // next says what to do after a failure: change what it was about, if that has not
