@@ -323,3 +323,17 @@ func TestWhoHadASlotIsNext(t *testing.T) {
 		}
 	})
 }
+
+// A line whose next would wait longer than half of the bound takes nobody more.
+func TestALineIsTooLongAtHalfOfTheBound(t *testing.T) {
+	const bound, pace = time.Second, 10 * time.Millisecond
+	for waiting, want := range map[int]bool{0: false, 49: false, 50: true, 90: true} {
+		l := line{waiting: waiting, served: firstTurns, pace: pace}
+		if got := l.tooLate(bound); got != want {
+			t.Errorf("%d wait: too late is %v, want %v", waiting, got, want)
+		}
+	}
+	if l := (line{waiting: 1000, served: firstTurns - 1, pace: pace}); l.tooLate(bound) {
+		t.Error("a line whose pace is not known yet refuses")
+	}
+}
