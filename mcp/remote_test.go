@@ -63,7 +63,8 @@ func newWrapper(t *testing.T, m *memory) (*mcp.Wrapper, *mcp.Outbox) {
 }
 
 // exercise calls the greeter's tools, gives up the one that waits, and gives what the client saw.
-func exercise(t *testing.T, transport sdk.Transport, waits <-chan struct{}) []string {
+// The session stays open until gaveUp: the client says in the background that it gave up.
+func exercise(t *testing.T, transport sdk.Transport, waits <-chan struct{}, gaveUp func() bool) []string {
 	t.Helper()
 	var progress sync.Map
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, &sdk.ClientOptions{
@@ -104,6 +105,7 @@ func exercise(t *testing.T, transport sdk.Transport, waits <-chan struct{}) []st
 	}()
 	say(ctx, "wait", map[string]any{})
 	say(t.Context(), "nobody", map[string]any{})
+	waitFor(gaveUp)
 	return seen
 }
 
@@ -111,7 +113,7 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 	for name, stateless := range map[string]bool{"with sessions": false, "stateless": true} {
 		t.Run(name, func(t *testing.T) {
 			server, waits := upstream(t, stateless)
-			want := exercise(t, &sdk.StreamableClientTransport{Endpoint: server.URL}, waits)
+			want := exercise(t, &sdk.StreamableClientTransport{Endpoint: server.URL}, waits, func() bool { return true })
 
 			m := newMemory(t)
 			w, outbox := newWrapper(t, m)
@@ -121,7 +123,7 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 			}
 			proxy := httptest.NewServer(handler)
 			defer proxy.Close()
-			if got := exercise(t, &sdk.StreamableClientTransport{Endpoint: proxy.URL}, waits); !slices.Equal(got, want) {
+			if got := exercise(t, &sdk.StreamableClientTransport{Endpoint: proxy.URL}, waits, m.sawCancelled); !slices.Equal(got, want) {
 				t.Errorf("through the proxy %q, want %q", got, want)
 			}
 			outbox.Stop()
@@ -133,7 +135,7 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 			fromBridge, out := io.Pipe()
 			done := make(chan error, 1)
 			go func() { done <- w.Bridge(t.Context(), mcp.Remote{URL: server.URL}, in, out) }()
-			if got := exercise(t, &sdk.IOTransport{Reader: fromBridge, Writer: toBridge}, waits); !slices.Equal(got, want) {
+			if got := exercise(t, &sdk.IOTransport{Reader: fromBridge, Writer: toBridge}, waits, m.sawCancelled); !slices.Equal(got, want) {
 				t.Errorf("through the bridge %q, want %q", got, want)
 			}
 			toBridge.Close()
@@ -212,6 +214,13 @@ func TestACancelledCallIsNoFailureWhicheverRequestSaysSo(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// sawCancelled reports whether a call that was given up is recorded.
+func (m *memory) sawCancelled() bool {
+	return slices.ContainsFunc(m.recorded(), func(c map[string]any) bool {
+		return c["metadata"].(map[string]any)["cancelled"] == true
+	})
 }
 
 // checkRecorded holds what exercise did against what was recorded.
