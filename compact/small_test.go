@@ -12,10 +12,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestASmallTargetHoldsWhatCountsOrSaysWhatWould makes forty conversations small: the open
-// request stays, what it answers is told, and of what people wrote and calls did all is there,
-// or the answer names a size that is. In that size all of it is.
+// TestASmallTargetHoldsWhatCountsOrSaysWhatWould makes forty conversations small, each to one
+// of four sizes: the open request stays, what it answers is told, and of what people wrote and
+// calls did all is there, or the answer names a size that is. In that size all of it is.
 func TestASmallTargetHoldsWhatCountsOrSaysWhatWould(t *testing.T) {
+	targets := []int{200, 400, 600, 800}
 	told, talks := map[int]int{}, 40
 	if testing.Short() {
 		talks = 6
@@ -25,29 +26,28 @@ func TestASmallTargetHoldsWhatCountsOrSaysWhatWould(t *testing.T) {
 		ms, plants := sown(t, r, talkOf(20+4*n))
 		plants = onlyWords(plants)
 		ms = append(ms, says("I would close ticket T-9"+fmt.Sprint(100+n)+" now. Shall I?"), user("Yes, please."))
-		for _, target := range []int{200, 400, 600, 800} {
-			res := run(t, newCompactor(t), compact.Request{Messages: ms, Force: true, MaxInputTokens: target})
-			text := textOf(t, res.Messages)
-			if !contains(res.Messages, ms[len(ms)-1]) || !strings.Contains(text, "T-9"+fmt.Sprint(100+n)) {
-				t.Errorf("%d at %d: the request, or what it answers, is gone\n%s", n, target, text)
-			}
-			lost := lostOf(ms, plants, text, t)
-			if len(lost) == 0 {
-				told[target]++
-				continue
-			}
-			var would int
-			if _, after, ok := strings.Cut(res.Detail, "said and done: "); ok {
-				_, _ = fmt.Sscanf(after, "%d tokens would hold it", &would)
-			}
-			if would <= target {
-				t.Errorf("%d at %d: without %q, and %q names no larger size\n%s", n, target, lost[0], res.Detail, text)
-				continue
-			}
-			res = run(t, newCompactor(t), compact.Request{Messages: ms, Force: true, MaxInputTokens: would})
-			if lost := lostOf(ms, plants, textOf(t, res.Messages), t); len(lost) > 0 || strings.Contains(res.Detail, "no room") {
-				t.Errorf("%d at %d: %d tokens do not hold %q (%s)", n, target, would, lost, res.Detail)
-			}
+		target := targets[n%len(targets)]
+		res := run(t, newCompactor(t), compact.Request{Messages: ms, Force: true, MaxInputTokens: target})
+		text := textOf(t, res.Messages)
+		if !contains(res.Messages, ms[len(ms)-1]) || !strings.Contains(text, "T-9"+fmt.Sprint(100+n)) {
+			t.Errorf("%d at %d: the request, or what it answers, is gone\n%s", n, target, text)
+		}
+		lost := lostOf(ms, plants, text, t)
+		if len(lost) == 0 {
+			told[target]++
+			continue
+		}
+		var would int
+		if _, after, ok := strings.Cut(res.Detail, "said and done: "); ok {
+			_, _ = fmt.Sscanf(after, "%d tokens would hold it", &would)
+		}
+		if would <= target {
+			t.Errorf("%d at %d: without %q, and %q names no larger size\n%s", n, target, lost[0], res.Detail, text)
+			continue
+		}
+		res = run(t, newCompactor(t), compact.Request{Messages: ms, Force: true, MaxInputTokens: would})
+		if lost := lostOf(ms, plants, textOf(t, res.Messages), t); len(lost) > 0 || strings.Contains(res.Detail, "no room") {
+			t.Errorf("%d at %d: %d tokens do not hold %q (%s)", n, target, would, lost, res.Detail)
 		}
 	}
 	t.Log("whole at once:", told)
