@@ -14,7 +14,6 @@ import (
 	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/recordtest"
-	"memoryd/internal/stats"
 	"memoryd/store"
 )
 
@@ -72,18 +71,25 @@ func plain(calls []recordtest.Call) []memoryd.Call {
 
 // auc is the probability that a bad call got a higher risk than a good one.
 func auc(risks []float64, bad []bool) float64 {
-	ranks := stats.RanksOf(risks).Rank
-	var sum, n float64
-	for i, b := range bad {
-		if b {
-			sum += ranks[i]
-			n++
+	above, pairs := 0.0, 0.0
+	for i := range risks {
+		for k := range risks {
+			if !bad[i] || bad[k] {
+				continue
+			}
+			pairs++
+			switch {
+			case risks[i] > risks[k]:
+				above++
+			case risks[i] == risks[k]:
+				above += 0.5
+			}
 		}
 	}
-	if n == 0 || n == float64(len(bad)) {
+	if pairs == 0 {
 		return 0.5
 	}
-	return (sum - n*(n+1)/2) / (n * (float64(len(bad)) - n))
+	return above / pairs
 }
 
 // halves are the tools with 40 labelled calls and both outcomes in both halves.

@@ -43,14 +43,12 @@ type Change string
 
 // The changes that make a guideline stale.
 const (
-	NoGuideline    Change = "first"   // there is none yet, and there are enough calls
-	NewCalls       Change = "count"   // enough new calls
-	SchemaChanged  Change = "schema"  // the parameters changed
-	TooOld         Change = "age"     // it is old, and there are new calls
-	SuccessChanged Change = "success" // the success rate changed
-	ScoreChanged   Change = "score"   // the share of calls that scored 0 or below 1 changed
-	LatencyChanged Change = "latency" // the duration of successful calls changed
-	ErrorsChanged  Change = "errors"  // a kind of error became more or less frequent
+	NoGuideline   Change = "first"  // there is none yet, and there are enough calls
+	NewCalls      Change = "count"  // enough new calls
+	SchemaChanged Change = "schema" // the parameters changed
+	TooOld        Change = "age"    // it is old, and there are new calls
+	ScoreChanged  Change = "score"  // the share of calls that scored 1 changed
+	ErrorsChanged Change = "errors" // a kind of error became more or less frequent
 )
 
 // Reason is one cause of staleness.
@@ -66,7 +64,7 @@ type Reason struct {
 // first; without a guideline the time is zero, and all calls are after it.
 func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call, now time.Time) []Reason {
 	if written.IsZero() {
-		judged, _ := countMatching(since, isJudged, isJudged)
+		judged, _ := judgedThat(since, isJudged)
 		if judged >= cfg.FirstAfter {
 			return []Reason{{Change: NoGuideline, Text: fmt.Sprintf("there is none, and %d judged calls", judged)}}
 		}
@@ -131,7 +129,7 @@ const (
 	checkRecent   = 20
 	leastObserved = 5
 	errorKinds    = 3
-	families      = 4 // success, score, latency, errors
+	tests         = 4 // score and errors, over all and the newest
 )
 
 // changes tests the calls since against those before at the newest checkpoint.
@@ -140,7 +138,7 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	if len(before) < leastObserved || len(since) < leastObserved {
 		return nil
 	}
-	level := cfg.FalseAlarms / (families * (4 + math.Log2(float64(cfg.After)/checkEvery)))
+	level := cfg.FalseAlarms / (tests * (4 + math.Log2(float64(cfg.After)/checkEvery)))
 	found := map[Change]Reason{}
 	for _, window := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
 		for _, r := range testedChanges(before, window) {
@@ -150,7 +148,7 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 		}
 	}
 	var reasons []Reason
-	for _, k := range []Change{SuccessChanged, ScoreChanged, LatencyChanged, ErrorsChanged} {
+	for _, k := range []Change{ScoreChanged, ErrorsChanged} {
 		if r, ok := found[k]; ok {
 			reasons = append(reasons, r)
 		}
@@ -160,21 +158,15 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 
 // testedChanges makes the tests of one window.
 func testedChanges(before, now []memoryd.Call) []Reason {
-	reasons := []Reason{
-		rateChange(SuccessChanged, "reported successful", before, now, anyCall, func(c *memoryd.Call) bool { return c.Success }),
-		rateChange(ScoreChanged, "scored 0", before, now, isJudged, func(c *memoryd.Call) bool { return c.Evaluation.Score <= memoryd.ScoreFailure }),
-		rateChange(ScoreChanged, "scored 1", before, now, isJudged, func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess }),
-		latencyChange(before, now),
-	}
+	reasons := []Reason{shareChange(ScoreChanged, "scored 1", before, now, func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess })}
 	for _, kind := range frequentErrors(before, now) {
-		r := rateChange(ErrorsChanged, "had the error "+kind, before, now, anyCall, func(c *memoryd.Call) bool { return errorOf(c) == kind })
+		r := shareChange(ErrorsChanged, "had the error "+kind, before, now, func(c *memoryd.Call) bool { return errorOf(c) == kind })
 		r.P = min(1, r.P*errorKinds)
 		reasons = append(reasons, r)
 	}
 	return reasons
 }
 
-func anyCall(*memoryd.Call) bool    { return true }
 func isJudged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
 
 // errorOf names the kind of error of a call; "" if it succeeded or its kind is unknown.
@@ -185,11 +177,11 @@ func errorOf(c *memoryd.Call) string {
 	return ""
 }
 
-// rateChange tests a share with Fisher's exact test.
-func rateChange(change Change, what string, before, now []memoryd.Call, counts, is func(*memoryd.Call) bool) Reason {
+// shareChange tests a share of the judged calls with Fisher's exact test.
+func shareChange(change Change, what string, before, now []memoryd.Call, is func(*memoryd.Call) bool) Reason {
 	var t stats.Table
-	t.With, t.WithBad = countMatching(now, counts, is)
-	t.Without, t.WithoutBad = countMatching(before, counts, is)
+	t.With, t.WithBad = judgedThat(now, is)
+	t.Without, t.WithoutBad = judgedThat(before, is)
 	if t.With < leastObserved || t.Without < leastObserved {
 		return Reason{Change: change, P: 1}
 	}
@@ -199,9 +191,10 @@ func rateChange(change Change, what string, before, now []memoryd.Call, counts, 
 	}
 }
 
-func countMatching(calls []memoryd.Call, counts, is func(*memoryd.Call) bool) (n, k int) {
+// judgedThat counts the judged calls, and those among them for which is holds.
+func judgedThat(calls []memoryd.Call, is func(*memoryd.Call) bool) (n, k int) {
 	for i := range calls {
-		if c := &calls[i]; counts(c) {
+		if c := &calls[i]; isJudged(c) {
 			n++
 			if is(c) {
 				k++
@@ -209,33 +202,6 @@ func countMatching(calls []memoryd.Call, counts, is func(*memoryd.Call) bool) (n
 		}
 	}
 	return n, k
-}
-
-// latencyChange tests the times of calls that went well with the rank-sum test.
-func latencyChange(before, now []memoryd.Call) Reason {
-	old, young := goodTimes(before), goodTimes(now)
-	if len(old) < leastObserved || len(young) < leastObserved {
-		return Reason{Change: LatencyChanged, P: 1}
-	}
-	ranks := stats.RanksOf(append(slices.Clone(young), old...))
-	var sum float64
-	for _, r := range ranks.Rank[:len(young)] {
-		sum += r
-	}
-	return Reason{
-		Change: LatencyChanged, P: ranks.P(len(young), sum),
-		Text: fmt.Sprintf("median time %.3g s, before %.3g s", stats.Median(young), stats.Median(old)),
-	}
-}
-
-func goodTimes(calls []memoryd.Call) []float64 {
-	var ts []float64
-	for i := range calls {
-		if c := &calls[i]; c.Success && stats.KnownTime(c.TimeCost) && (!isJudged(c) || c.Evaluation.Score > memoryd.ScoreFailure) {
-			ts = append(ts, c.TimeCost)
-		}
-	}
-	return ts
 }
 
 // frequentErrors lists the kinds of error that occur most in both together.

@@ -3,6 +3,8 @@ package rules
 import (
 	"math"
 	"slices"
+
+	"memoryd/internal/stats"
 )
 
 // chance is how probable it is that of n bad and all good calls those that meet a
@@ -11,16 +13,10 @@ func chance(bad, n, good, all int) float64 {
 	met, sum := bad+good, 0.0
 	for k := bad; k <= min(met, n); k++ {
 		if met-k <= all {
-			sum += math.Exp(choose(n, k) + choose(all, met-k) - choose(n+all, met))
+			sum += math.Exp(stats.LogChoose(n, k) + stats.LogChoose(all, met-k) - stats.LogChoose(n+all, met))
 		}
 	}
 	return min(1, sum)
-}
-
-// choose is the logarithm of the binomial coefficient.
-func choose(n, k int) float64 {
-	of := func(x int) float64 { l, _ := math.Lgamma(float64(x + 1)); return l }
-	return of(n) - of(k) - of(n-k)
 }
 
 // tests is how many conditions might have stood in the place of one, which bounds what
