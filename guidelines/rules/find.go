@@ -126,7 +126,6 @@ type search struct {
 	hints    bool            // one call of one run is enough
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls
-	goods    []*row
 	columns  int
 	all      []candidate
 }
@@ -213,70 +212,6 @@ func (s *search) candidates(cols []column) {
 			s.all = append(s.all, c)
 		}
 	}
-	for i := range s.rows {
-		if !s.rows[i].Bad {
-			s.goods = append(s.goods, &s.rows[i])
-		}
-	}
-}
-
-// fresh counts the newer good calls that a condition would have been wrong about, had it
-// been drawn around the older ones and the calls of a kind that went wrong under it.
-func (s *search) fresh(c *candidate, kind string) float64 {
-	if !c.fitted() {
-		return 0
-	}
-	half := len(s.goods) / 2
-	old := c.hypothesis
-	old.set = nil
-	first := true
-	for _, row := range s.goods[:half] {
-		v := row.in[c.p]
-		if v.kind == absent || c.what == aboveWithout && row.in[c.q].kind != absent {
-			continue
-		}
-		switch c.what {
-		case above, aboveWithout:
-			if first || v.num > old.bound {
-				old.bound = v.num
-			}
-		case below:
-			if first || v.num < old.bound {
-				old.bound = v.num
-			}
-		case notIn:
-			old.set = append(old.set, v.text)
-		case notLike:
-			old.set = append(old.set, form(v.text))
-		}
-		first = false
-	}
-	if first {
-		return 0
-	}
-	edge, bounded := s.edgeOf(c, kind)
-	wrong := 0.0
-	for _, row := range s.goods[half:] {
-		if old.holds(row) && (!bounded || beyond(c.what, row.in[c.p].num, old.bound, edge)) {
-			wrong++
-		}
-	}
-	return wrong
-}
-
-// edgeOf is the number nearest to a bound among the open calls of a kind beyond it.
-func (s *search) edgeOf(c *candidate, kind string) (edge float64, is bool) {
-	if c.what != above && c.what != below && c.what != aboveWithout {
-		return 0, false
-	}
-	for i := range s.rows {
-		if row := &s.rows[i]; c.meets[i] && s.open[i] && row.kind == kind {
-			if v := row.in[c.p].num; !is || (v > edge) == (c.what == below) {
-				edge, is = v, true
-			}
-		}
-	}
-	return edge, is
 }
 
 // against counts the good calls in a row that met a condition, up to the newest.
@@ -388,11 +323,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if calls == 0 || c.silent || s.hints && c.good > 0 {
 			continue
 		}
-		fresh := s.fresh(c, kind)
-		if fresh > max(1, maxFresh*s.good/2) {
-			continue
-		}
-		q := calls/n - 4*(c.good+fresh/2)/s.good
+		q := calls/n - 4*c.good/s.good
 		if c.p != "" && named(kind, c.p) {
 			q += messageShare // calls cannot part what always came together
 		}
@@ -404,7 +335,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind)
+		by := chance(int(counted), int(n), int(c.good), int(s.good)) * s.tests(c, kind)
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}

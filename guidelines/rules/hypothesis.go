@@ -48,16 +48,6 @@ type hypothesis struct {
 	tool  string
 }
 
-// fitted reports whether the condition was drawn around the good calls: that these do
-// not meet it says nothing then.
-func (h *hypothesis) fitted() bool {
-	switch h.what {
-	case above, below, notIn, notLike, offStep, aboveWithout:
-		return true
-	}
-	return false
-}
-
 // paired reports whether the condition is about two parameters.
 func (h *hypothesis) paired() bool { return h.q != "" }
 

@@ -214,7 +214,6 @@ const (
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
-	maxFresh       = 0.1  // of the newer good calls, the share that a condition fitted on the older ones may meet
 	maxCalls       = 400  // the newest are compared
 	maxOfKind      = 3    // rules for one kind of failure
 	maxRules       = 10
