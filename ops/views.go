@@ -103,7 +103,7 @@ type FoundCalls struct {
 }
 
 // searchTime is how long one page looks through texts.
-const searchTime = 60 * time.Millisecond
+const searchTime = 25 * time.Millisecond
 
 func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)

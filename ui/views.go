@@ -330,7 +330,7 @@ type reviewView struct {
 const (
 	reviewTools   = 40
 	leastReviewed = 3
-	searchTime    = 100 * time.Millisecond
+	searchTime    = 25 * time.Millisecond
 )
 
 // review lists what a person's look at is worth most, of the tools that fail most: statements

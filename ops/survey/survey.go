@@ -29,7 +29,7 @@ const (
 // question waits for it and laterWait any other.
 const (
 	freshFor  = 2 * time.Second
-	firstWait = 70 * time.Millisecond
+	firstWait = 25 * time.Millisecond
 	laterWait = 15 * time.Millisecond
 )
 
