@@ -293,8 +293,7 @@ func TestFutureArgumentRecall(t *testing.T) {
 		if count[r.File]++; count[r.File] > 10**most {
 			continue
 		}
-		for percent := range bars {
-			y := measured(t, r, percent)
+		for percent, y := range measured(t, r) {
 			for _, name := range []string{r.File, "total"} {
 				if by[name] == nil {
 					by[name] = map[int]*tally{}
@@ -329,21 +328,33 @@ func TestFutureArgumentRecall(t *testing.T) {
 	}
 }
 
-func measured(t testing.TB, r recording, percent int) (y tally) {
+// measured compacts a recording to 10, 20 and 40 % of its tokens.
+func measured(t testing.TB, r recording) map[int]tally {
 	cut := cutAt(t, r.Messages, 0.6)
 	part := r.Messages[:cut]
-	orig := textOf(t, part)
-	of := records(t, part)
-	c := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
-	dry, err := c.Compact(t.Context(), compact.Request{Messages: part, Force: true, DryRun: true, MaxInputTokens: 10_000_000})
+	compactor := func() *compact.Compactor {
+		return compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
+	}
+	dry, err := compactor().Compact(t.Context(), compact.Request{Messages: part, Force: true, DryRun: true, MaxInputTokens: 10_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := dry.Report.TokensBefore - dry.Report.Before.System
-	limit := dry.Report.Before.System + body*percent/100
-	if limit <= 0 || body == 0 {
-		return y
+	by := map[int]tally{}
+	for _, percent := range []int{10, 20, 40} {
+		by[percent] = tally{}
+		body := dry.Report.TokensBefore - dry.Report.Before.System
+		if limit := dry.Report.Before.System + body*percent/100; limit > 0 && body > 0 {
+			by[percent] = recalled(t, compactor(), r, cut, limit)
+		}
 	}
+	return by
+}
+
+// recalled compacts what stands before the cut and looks for what is passed behind it.
+func recalled(t testing.TB, c *compact.Compactor, r recording, cut, limit int) (y tally) {
+	part := r.Messages[:cut]
+	orig := textOf(t, part)
+	of := records(t, part)
 	res, err := c.Compact(t.Context(), compact.Request{Messages: part, Force: true, MaxInputTokens: limit})
 	if err != nil {
 		t.Fatal(err)

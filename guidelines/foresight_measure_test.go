@@ -30,10 +30,16 @@ type foresight struct {
 var (
 	digits  = regexp.MustCompile(`\d+`)
 	letters = regexp.MustCompile(`[a-z]+`)
+
+	lineWords = map[string][]string{}
 )
 
+// wordsOf are the words of a line, read once.
 func wordsOf(s string) []string {
-	return letters.FindAllString(digits.ReplaceAllString(strings.ToLower(s), " "), -1)
+	if _, read := lineWords[s]; !read {
+		lineWords[s] = letters.FindAllString(digits.ReplaceAllString(strings.ToLower(s), " "), -1)
+	}
+	return lineWords[s]
 }
 
 // overlap is the share of a message's first twelve words that a line holds.

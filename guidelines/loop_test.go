@@ -1,6 +1,7 @@
 package guidelines_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -49,6 +50,8 @@ func TestTheRivalsAreBeaten(t *testing.T) {
 	}
 }
 
+var firstLoop, loops = flag.Uint64("first-loop", 0, "of TestMeasureLoop"), flag.Uint64("loops", 3, "how many TestMeasureLoop runs")
+
 // TestMeasureLoop prints the figures of other seeds, for the table of what each part is
 // worth.
 func TestMeasureLoop(t *testing.T) {
@@ -57,7 +60,7 @@ func TestMeasureLoop(t *testing.T) {
 	}
 	for _, drift := range []bool{false, true} {
 		var r looptest.Result
-		for seed := range uint64(3) {
+		for seed := *firstLoop; seed < *firstLoop+*loops; seed++ {
 			r.Add(looptest.Run(5200+seed, &looptest.Ours{Writer: guidelines.NewWriter(configtest.Section[guidelines.Config]("guidelines"), nil), FalseAlarms: 0.05}, looptest.Options{Runs: 60, Tools: 8, Drift: drift}))
 		}
 		name := map[bool]string{false: "loop ", true: "drift "}[drift]

@@ -13,9 +13,11 @@ var planted = map[string]string{
 	"go.mod": "module planted\n\ngo 1.26\n",
 	"p/p.go": `package p
 
-var words = []string{"bad"}
+var words = []string{"bad", "dull"}
 
-var unused = []string{"never"}
+var unused = []string{"never", "nowhere"}
+
+var table = []struct{ s string }{{"void"}, {"worse"}}
 
 func Judge(s string) bool { return hub(s) }
 
@@ -82,7 +84,7 @@ func TestFigures(t *testing.T) {
 	if Judge("bad") {
 		missed = 0
 	}
-	t.Logf("all: gold by score\n    error %d %d 0", 1-missed, missed)
+	t.Logf("figure missed: %d", missed)
 }
 `,
 }
@@ -101,13 +103,13 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 	}
 	b := &bench{root: root, dir: t.TempDir(), areas: []area{{
 		name: "judge", title: "Planted", unit: "Judge", per: "call",
-		rooms: []room{{dir: "p", hubs: []string{"hub", "must"}, lists: true, clauses: []string{"hub"}, calls: []string{"add"}}},
-		tests: []measuring{{"p", "TestFigures"}},
+		rooms:      []room{{dir: "p", least: 6, clauses: []string{"hub"}, calls: []string{"add"}}},
+		measurings: []*measuring{{dir: "p", test: "TestFigures"}},
 	}}}
 	if err := b.build(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.measureAll(regexp.MustCompile(""), 2); err != nil {
+	if err := b.measureAll(2); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
@@ -115,8 +117,8 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 		switch {
 		case p.fault != nil:
 			got[p.name] = "needed"
-		case differing(b.whole["judge"], p.without) > 0:
-			got[p.name] = signed(p.without["missed"]-b.whole["judge"]["missed"], 0)
+		case differing(b.all(p.area), p.without) > 0:
+			got[p.name] = signed(p.without["missed"]-b.all(p.area)["missed"], 0)
 		default:
 			got[p.name] = "nothing"
 		}
@@ -126,7 +128,7 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed",
-		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing",
+		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing", "table": "nothing", "table 0": "nothing",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)
@@ -140,27 +142,53 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestAHubThatIsGoneIsAnError: else its parts would silently leave the table.
-func TestAHubThatIsGoneIsAnError(t *testing.T) {
-	b := &bench{root: "../..", dir: t.TempDir(), areas: []area{{rooms: []room{{dir: "evaluate/rules", hubs: []string{"nobody"}}}}}}
-	if _, err := b.overlay(); err == nil || !strings.Contains(err.Error(), "has no function nobody") {
-		t.Errorf("got %v", err)
+// TestAKindThatIsGoneIsAnError: else its parts would silently leave the table.
+func TestAKindThatIsGoneIsAnError(t *testing.T) {
+	for want, r := range map[string]room{
+		"has no cases in nobody": {dir: "evaluate/rules", clauses: []string{"nobody"}},
+		"calls no nobody":        {dir: "evaluate/rules", calls: []string{"nobody"}},
+	} {
+		b := &bench{root: "../..", dir: t.TempDir(), areas: []area{{rooms: []room{r}}}}
+		if _, err := b.overlay(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
-// TestEveryHubIsThere looks for the parts of the real sources.
-func TestEveryHubIsThere(t *testing.T) {
+// TestAllKindsOfPartsAreFound looks for the parts of the real sources: every rule of the
+// judge among them.
+func TestAllKindsOfPartsAreFound(t *testing.T) {
 	b := &bench{root: "../..", dir: t.TempDir(), areas: areas()}
 	if _, err := b.overlay(); err != nil {
 		t.Fatal(err)
 	}
-	count := map[string]int{}
+	count, names := map[string]int{}, map[string]bool{}
 	for _, p := range b.parts {
 		count[p.area.name+" "+string(p.kind)]++
+		if names[p.key()] {
+			t.Errorf("%s is a part twice", p.key())
+		}
+		names[p.key()] = true
 	}
-	for _, what := range []string{"judge function", "judge words", "guidelines function", "guidelines case", "guidelines call", "forecast function"} {
+	for _, what := range []string{
+		"judge function", "judge words", "guidelines function", "guidelines case", "guidelines call",
+		"guidelines entry", "forecast function", "compaction function", "compaction number",
+	} {
 		if count[what] < 10 {
 			t.Errorf("%d parts are %s: %v", count[what], what, count)
+		}
+	}
+	rules, err := os.ReadFile("../../evaluate/rules/catalogue.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`", (\w+)\}`).FindAllStringSubmatch(string(rules), -1)
+	if len(found) < 10 {
+		t.Errorf("the catalogue has %d rules", len(found))
+	}
+	for _, m := range found {
+		if !names["evaluate/rules function "+m[1]] {
+			t.Errorf("the rule %s is no part", m[1])
 		}
 	}
 }

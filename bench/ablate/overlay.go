@@ -20,7 +20,7 @@ const (
 )
 
 // switches is what each package of the switched sources gets.
-const switches = `package %s
+const switches = `package %[1]s
 
 import (
 	ablateFmt "fmt"
@@ -28,13 +28,31 @@ import (
 	ablateTime "time"
 )
 
-var ablated = ablateOS.Getenv(%q)
+var ablated = ablateOS.Getenv(%[2]q)
 
 func ablatedList[T any](part string, list T) (left T) {
 	if ablated == part {
 		return left
 	}
 	return list
+}
+
+// ablatedEntries leaves the entry out whose place stands behind the prefix.
+func ablatedEntries[T any](prefix string, list []T) (left []T) {
+	for i, x := range list {
+		if ablated != ablateFmt.Sprint(prefix, i) {
+			left = append(left, x)
+		}
+	}
+	return left
+}
+
+// ablatedHere reports whether the part that begins here is left out, and counts it.
+func ablatedHere(part string) bool {
+	if ablated == %[4]q {
+		ablateSpent.add(part, 0)
+	}
+	return ablated == part
 }
 
 func ablatedNumber(part string, number, none float64) float64 {
@@ -68,7 +86,7 @@ func (t *ablateTimes) add(part string, d ablateTime.Duration) {
 	if t.calls[part] > 1 && ablateTime.Since(t.written) < 50*ablateTime.Millisecond {
 		return
 	}
-	file, _ := ablateOS.Create(ablateOS.Getenv(%q) + %q)
+	file, _ := ablateOS.Create(ablateOS.Getenv(%[3]q) + %[5]q)
 	defer file.Close()
 	for part, d := range t.spent {
 		ablateFmt.Fprintf(file, "%%d %%d %%s\n", d.Nanoseconds(), t.calls[part], part)
@@ -103,7 +121,7 @@ func (b *bench) overlay() (string, error) {
 			var name string
 			for path, f := range s.files {
 				name = f.Name.Name
-				text, err := s.switched(path, f, a, r, parts)
+				text, err := s.switched(path, f, a, parts)
 				if err != nil {
 					return "", err
 				}
@@ -111,7 +129,7 @@ func (b *bench) overlay() (string, error) {
 					return "", err
 				}
 			}
-			if err := put(filepath.Join(dir, "ablated.go"), fmt.Sprintf(switches, name, offEnv, timesEnv, strings.ReplaceAll(r.dir, "/", "_"))); err != nil {
+			if err := put(filepath.Join(dir, "ablated.go"), fmt.Sprintf(switches, name, offEnv, timesEnv, timing, strings.ReplaceAll(r.dir, "/", "_"))); err != nil {
 				return "", err
 			}
 		}
@@ -132,7 +150,7 @@ type insertion struct {
 }
 
 // switched gives a file with a switch in each of the parts that it declares.
-func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*part) (string, error) {
+func (s *source) switched(path string, f *ast.File, a *area, parts []*part) (string, error) {
 	raw, err := os.ReadFile(path) //nolint:gosec // the sources
 	if err != nil {
 		return "", err
@@ -140,52 +158,36 @@ func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*p
 	offset := func(n ast.Node) int { return s.fset.Position(n.Pos()).Offset }
 	var all []insertion
 	for _, p := range parts {
-		if p.kind == number {
-			v := s.constant(p.name)
-			if !within(f, v) {
-				continue
+		switch d := s.decls[p.name]; {
+		case p.kind == number:
+			if v := s.constant(p.name); within(f, v) {
+				value, none := types.ExprString(v.Values[0]), 1
+				if strings.HasSuffix(p.name, "Share") {
+					none = 0
+				}
+				all = append(all, insertion{offset(v), "_ = 0", s.fset.Position(v.End()).Offset - offset(v)},
+					insertion{len(raw), fmt.Sprintf("\nvar %s = ablatedNumber(%q, %s, %d)\n", p.name, p.key(), value, none), 0})
 			}
-			value, none := types.ExprString(v.Values[0]), 1
-			if strings.HasSuffix(p.name, "Share") {
-				none = 0
-			}
-			all = append(all, insertion{offset(v), "_ = 0", s.fset.Position(v.End()).Offset - offset(v)},
-				insertion{len(raw), fmt.Sprintf("\nvar %s = ablatedNumber(%q, %s, %d)\n", p.name, p.key(), value, none), 0})
-			continue
-		}
-		if p.kind == clause || p.kind == call {
+		case p.kind == clause || p.kind == call:
 			if within(f, p.node) {
 				all = append(all, s.switchedOff(f, p)...)
 			}
-			continue
-		}
-		d := s.decls[p.name]
-		if p.kind == grammar || !within(f, d) {
-			continue
-		}
-		if p.kind == list {
+		case p.kind == entry || !within(f, d): // see the list
+		case p.kind == list:
 			v := d.(*ast.ValueSpec).Values[0]
-			all = append(all, insertion{offset(v), fmt.Sprintf("ablatedList(%q, ", p.key()), 0}, insertion{s.fset.Position(v.End()).Offset, ")", 0})
-			continue
-		}
-		fn := d.(*ast.FuncDecl)
-		all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
-			p.key(), zeros(fn), timing), 0})
-	}
-	for _, name := range []string{a.unit, "grammar.maybe", "grammar.read"} {
-		fn, ok := s.decls[name].(*ast.FuncDecl)
-		if !ok || !within(f, fn) || strings.HasPrefix(name, "grammar.") && !r.grammars {
-			continue
-		}
-		text := fmt.Sprintf(" if ablated == %q { defer ablateClock(%q)() };", timing, a.unit)
-		if strings.HasPrefix(name, "grammar.") { // a grammar that is left out reads nothing
-			key := fmt.Sprintf("%q + %s.name", r.dir+" "+string(grammar)+" ", fn.Recv.List[0].Names[0].Name)
-			text = fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]s { return %[2]s } };", key, zeros(fn))
-			if name == "grammar.read" {
-				text = fmt.Sprintf(" if ablated == %q { defer ablateClock(%s)() };", timing, key)
+			open, end := fmt.Sprintf("ablatedList(%q, ", p.key()), ")"
+			if p.entries {
+				open, end = open+fmt.Sprintf("ablatedEntries(%q, ", p.key()+" "), "))"
 			}
+			all = append(all, insertion{offset(v), open, 0}, insertion{s.fset.Position(v.End()).Offset, end, 0})
+		default:
+			fn := d.(*ast.FuncDecl)
+			all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
+				p.key(), zeros(fn), timing), 0})
 		}
-		all = append(all, insertion{offset(fn.Body) + 1, text, 0})
+	}
+	if fn, ok := s.decls[a.unit].(*ast.FuncDecl); ok && within(f, fn) {
+		all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated == %q { defer ablateClock(%q)() };", timing, a.unit), 0})
 	}
 	slices.SortStableFunc(all, func(a, b insertion) int { return b.at - a.at })
 	text := string(raw)
@@ -200,11 +202,11 @@ func (s *source) switchedOff(f *ast.File, p *part) []insertion {
 	from, to := s.fset.Position(p.node.Pos()).Offset, s.fset.Position(p.node.End()).Offset
 	c, isClause := p.node.(*ast.CaseClause)
 	if !isClause {
-		return []insertion{{from, fmt.Sprintf("if ablated != %q { ", p.key()), 0}, {to, " }", 0}}
+		return []insertion{{from, fmt.Sprintf("if !ablatedHere(%q) { ", p.key()), 0}, {to, " }", 0}}
 	}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Pos() < c.Pos() && c.End() <= fn.End() {
-			return []insertion{{s.fset.Position(c.Colon).Offset + 1, fmt.Sprintf(" if ablated == %q { return %s };", p.key(), zeros(fn)), 0}}
+			return []insertion{{s.fset.Position(c.Colon).Offset + 1, fmt.Sprintf(" if ablatedHere(%q) { return %s };", p.key(), zeros(fn)), 0}}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -18,117 +19,12 @@ type kind string
 // The kinds of parts.
 const (
 	function kind = "function" // gives nothing
-	grammar  kind = "grammar"  // reads nothing
 	list     kind = "words"    // is empty
+	entry    kind = "entry"    // of a list, is not there
 	number   kind = "number"   // is 1, a share 0
 	clause   kind = "case"     // of a switch: its function gives nothing
 	call     kind = "call"     // is not made
 )
-
-// area is a part of the program with measurements of its own.
-type area struct {
-	name, title string
-	// rooms are the packages whose parts are left out, measured by the tests below.
-	rooms []room
-	tests []measuring
-	// unit is the function whose calls the costs are divided by.
-	unit string
-	per  string
-}
-
-// room is a package and which of its functions are parts: those that the hubs name.
-type room struct {
-	dir      string
-	hubs     []string // functions: what they call, or list, is a part each
-	grammars bool     // its catalogue of grammars are parts
-	lists    bool     // its lists of words are parts
-	numbers  []string // constants that rank
-	clauses  []string // functions: each case of their switches is a part
-	calls    []string // methods: each call of one that names itself, as add(…, "exemplar", …), is a part
-}
-
-// measuring is a test of a package that prints figures.
-type measuring struct{ dir, run string }
-
-func areas() []area { return []area{judge(), advice(), forecast(), compaction()} }
-
-// compaction is measured by what a reader finds of what was planted, and by what later
-// calls need.
-func compaction() area {
-	return area{
-		name: "compaction", title: "Compaction", unit: "Compactor.Compact", per: "compaction",
-		rooms: []room{
-			{
-				dir: "compact", hubs: []string{"DefaultSettings.plan", "DefaultSettings.split", "newSummary", "textsOf", "summary.compose", "assemble", "assembler.summary"},
-				numbers: []string{"answeredShare"},
-			},
-			{
-				dir: "compact/records", hubs: []string{
-					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
-					"walker.cells", "walker.nested", "Set.readUser", "Set.readAssistant", "Set.weigh", "Set.Select", "choice.worth", "choice.cost", "choice.write", "choice.rowText",
-				},
-				numbers: []string{
-					"lastShare", "saidShare", "freshShare", "userWorth", "callWorth", "focusWorth", "planShare", "carriedShare",
-					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "manyAlike",
-				},
-			},
-		},
-		tests: []measuring{{"compact", "^(TestAReaderFindsWhatWasPlanted|TestFutureArgumentRecall)$"}},
-	}
-}
-
-func judge() area {
-	return area{
-		name: "judge", title: "The judge", unit: "Judge.Judge", per: "call",
-		rooms: []room{{dir: "evaluate/rules", hubs: []string{"catalogue", "textRules", "view.weigh"}, lists: true}},
-		tests: []measuring{{"evaluate/rules", "^(TestRecordedBars|TestOutputsOfCommonTools)$"}},
-	}
-}
-
-// advice is measured by what later failures say, and by agents that obey it.
-func advice() area {
-	return area{
-		name: "guidelines", title: "Rules and guidelines", unit: "Writer.Compose", per: "guideline",
-		rooms: []room{
-			{
-				dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "Remedy", "search.run", "search.top", "search.best", "Rule.write"}, lists: true,
-				clauses: []string{"hypothesis.holds", "Rule.Mend"},
-			},
-			{dir: "guidelines/evidence", hubs: []string{"Mine"}, lists: true},
-			{dir: "guidelines", hubs: []string{
-				"findings.draft", "findings.core", "findings.practices", "findings.successes", "findings.issues",
-			}, lists: true, calls: []string{"add"}},
-		},
-		tests: []measuring{{"guidelines", "^(TestMeasureForesight|TestMeasureLoop)$"}},
-	}
-}
-
-// forecast is measured by recorded runs and by agents that obey it.
-func forecast() area {
-	return area{
-		name: "forecast", title: "The forecast", unit: "Model.Assess", per: "forecast",
-		rooms: []room{{
-			dir: "guidelines/preflight", hubs: []string{
-				"Model.warnings", "Model.warning", "Model.suggest", "Model.repair", "Model.Assess", "Model.risk", "Model.learn", "newLearner", "learner.fit",
-				"collector.leaf", "collector.text",
-			}, lists: true, clauses: []string{"Model.warning"}, calls: []string{"put"},
-		}},
-		tests: []measuring{
-			{"guidelines/preflight", "^(TestMeasureFirstHalfAgainstSecond|TestMeasureRuns)$"},
-			{"guidelines", "^TestMeasureLoop$"},
-		},
-	}
-}
-
-// packages are those whose tests are made.
-func (b *bench) packages() (all []string) {
-	for _, a := range b.areas {
-		for _, t := range a.tests {
-			all = append(all, t.dir)
-		}
-	}
-	return all
-}
 
 // part is what can be left out.
 type part struct {
@@ -136,8 +32,12 @@ type part struct {
 	room  *room
 	kind  kind
 	name  string
+	title string // what people read; empty: the name
 	lines int
 	node  ast.Node // of a case or a call
+
+	entries bool  // of the list are parts
+	of      *part // the list of an entry
 
 	skip    bool
 	without figures
@@ -146,6 +46,14 @@ type part struct {
 
 // key names a part in the switched sources.
 func (p *part) key() string { return p.room.dir + " " + string(p.kind) + " " + p.name }
+
+// counted reports whether a measurement counts how often it comes to the part.
+func (p *part) counted() bool {
+	return p.kind == function || p.kind == clause || p.kind == call
+}
+
+// shown is the name that people read.
+func (p *part) shown() string { return cmp.Or(p.title, p.name) }
 
 // source is a parsed package.
 type source struct {
@@ -213,65 +121,94 @@ func nameOf(d *ast.FuncDecl) string {
 
 // partsOf lists the parts of a room.
 func (s *source) partsOf(a *area, r *room) (parts []*part, err error) {
-	seen := map[string]bool{}
-	add := func(k kind, name string, lines int) {
-		if !seen[string(k)+name] {
-			seen[string(k)+name] = true
-			parts = append(parts, &part{area: a, room: r, kind: k, name: name, lines: lines})
-		}
-	}
-	for _, hub := range r.hubs {
-		if _, ok := s.decls[hub].(*ast.FuncDecl); !ok {
-			return nil, fmt.Errorf("%s has no function %s: name what lists its parts now", r.dir, hub)
-		}
-		for _, name := range s.named(hub) {
-			f, ok := s.decls[name].(*ast.FuncDecl)
-			if ok && name != hub && !slices.Contains(r.hubs, name) && canBeLeftOut(f) && s.alone(name) && s.lineCount(f) >= leastLines {
-				add(function, name, s.own(name))
-			}
-		}
-	}
-	for _, p := range append(s.clausesOf(r), s.callsOf(r)...) {
-		p.area, p.room, p.lines = a, r, s.lineCount(p.node)
-		parts = append(parts, p)
-	}
-	for _, name := range r.numbers {
-		if s.constant(name) == nil {
-			return nil, fmt.Errorf("%s has no constant %s", r.dir, name)
-		}
-		add(number, name, 1)
+	add := func(p part) *part {
+		p.area, p.room = a, r
+		parts = append(parts, &p)
+		return &p
 	}
 	for _, name := range sortedKeys(s.decls) {
-		v, ok := s.decls[name].(*ast.ValueSpec)
-		switch {
-		case !ok || len(v.Values) != 1:
-		case r.lists && isList(v.Values[0]):
-			add(list, name, s.lineCount(v))
-		case r.grammars:
-			for _, g := range grammarsIn(v.Values[0]) {
-				add(grammar, g, 1)
+		switch d := s.decls[name].(type) {
+		case *ast.FuncDecl:
+			if lines := s.own(name); name != a.unit && canBeLeftOut(d) && lines >= r.least {
+				add(part{kind: function, name: name, lines: lines})
 			}
+		case *ast.ValueSpec:
+			if len(d.Values) != 1 || !isList(d.Values[0]) {
+				continue
+			}
+			entries := s.entriesOf(name, d.Values[0])
+			l := add(part{kind: list, name: name, lines: s.lineCount(d), entries: len(entries) > 0})
+			for _, e := range entries {
+				e.of = l
+				add(e)
+			}
+		}
+	}
+	clauses, err := s.clausesOf(r)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := s.callsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Concat(clauses, calls) {
+		p.lines = s.lineCount(p.node)
+		add(p)
+	}
+	if r.numbers {
+		for _, name := range s.rankings() {
+			add(part{kind: number, name: name, lines: 1})
 		}
 	}
 	return parts, nil
 }
 
-// clausesOf lists the cases of the switches of functions.
-func (s *source) clausesOf(r *room) (parts []*part) {
-	for _, name := range r.clauses {
-		ast.Inspect(s.decls[name], func(n ast.Node) bool {
-			if c, ok := n.(*ast.CaseClause); ok && len(c.List) > 0 && len(c.Body) > 0 {
-				parts = append(parts, &part{kind: clause, name: name + " " + types.ExprString(c.List[0]), node: c})
+// rankings are the constants that are no whole numbers.
+func (s *source) rankings() (names []string) {
+	for _, f := range s.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			g, ok := n.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				return true
+			}
+			for _, spec := range g.Specs {
+				v := spec.(*ast.ValueSpec) //nolint:forcetypeassert // of constants
+				if len(v.Values) != 1 {
+					continue
+				}
+				if l, ok := v.Values[0].(*ast.BasicLit); ok && l.Kind == token.FLOAT {
+					names = append(names, v.Names[0].Name)
+				}
 			}
 			return true
 		})
 	}
-	return parts
+	slices.Sort(names)
+	return names
 }
 
-// callsOf lists the calls of methods, as statements, that have a text or a name among their
-// arguments which says what they are about.
-func (s *source) callsOf(r *room) (parts []*part) {
+// clausesOf lists the cases of the switches of functions.
+func (s *source) clausesOf(r *room) (parts []part, err error) {
+	for _, name := range r.clauses {
+		before := len(parts)
+		if d := s.decls[name]; d != nil {
+			ast.Inspect(d, func(n ast.Node) bool {
+				if c, ok := n.(*ast.CaseClause); ok && len(c.List) > 0 && len(c.Body) > 0 {
+					parts = append(parts, part{kind: clause, name: name + " " + types.ExprString(c.List[0]), node: c})
+				}
+				return true
+			})
+		}
+		if len(parts) == before {
+			return nil, fmt.Errorf("%s has no cases in %s: name what tells its kinds apart now", r.dir, name)
+		}
+	}
+	return parts, nil
+}
+
+// callsOf lists the calls of methods as statements.
+func (s *source) callsOf(r *room) (parts []part, err error) {
 	seen := map[string]int{}
 	for _, decl := range sortedKeys(s.decls) {
 		ast.Inspect(s.decls[decl], func(n ast.Node) bool {
@@ -287,15 +224,21 @@ func (s *source) callsOf(r *room) (parts []*part) {
 			if !ok || !slices.Contains(r.calls, f.Sel.Name) {
 				return true
 			}
+			seen[f.Sel.Name]++
 			name := f.Sel.Name + " " + about(c.Args)
 			if seen[name]++; seen[name] > 1 {
 				name += fmt.Sprintf(" %d", seen[name])
 			}
-			parts = append(parts, &part{kind: call, name: name, node: st})
+			parts = append(parts, part{kind: call, name: name, node: st})
 			return true
 		})
 	}
-	return parts
+	for _, name := range r.calls {
+		if seen[name] == 0 {
+			return nil, fmt.Errorf("%s calls no %s: name what says its statements now", r.dir, name)
+		}
+	}
+	return parts, nil
 }
 
 // about is the last text among arguments, else the last of them as it is written.
@@ -341,16 +284,16 @@ func canBeLeftOut(f *ast.FuncDecl) bool {
 	return true
 }
 
-// isList reports whether a value is a list of words.
+// isList reports whether a value is a list: of words, or a table.
 func isList(v ast.Expr) bool {
 	switch v := v.(type) {
 	case *ast.CompositeLit:
-		t, ok := v.Type.(*ast.ArrayType)
-		if !ok || t.Len != nil {
-			return false
+		switch t := v.Type.(type) {
+		case *ast.ArrayType:
+			return t.Len == nil && len(v.Elts) > 1
+		case *ast.MapType:
+			return len(v.Elts) > 1
 		}
-		id, ok := t.Elt.(*ast.Ident)
-		return ok && id.Name == "string"
 	case *ast.CallExpr:
 		f, ok := v.Fun.(*ast.SelectorExpr)
 		return ok && f.Sel.Name == "Words"
@@ -358,32 +301,35 @@ func isList(v ast.Expr) bool {
 	return false
 }
 
-// grammarsIn lists the names in a list of rule("name", …).
-func grammarsIn(v ast.Expr) (names []string) {
+// entriesOf lists the entries of a table, each named by the first text in it. A list of
+// plain values has none.
+func (s *source) entriesOf(name string, v ast.Expr) (parts []part) {
 	lit, ok := v.(*ast.CompositeLit)
 	if !ok {
 		return nil
 	}
-	for _, e := range lit.Elts {
-		c, ok := e.(*ast.CallExpr)
-		if !ok || len(c.Args) < 4 {
-			return nil
-		}
-		name, ok := c.Args[0].(*ast.BasicLit)
-		if id, isID := c.Fun.(*ast.Ident); !ok || !isID || id.Name != "rule" {
-			return nil
-		}
-		names = append(names, strings.Trim(name.Value, `"`))
+	if _, isMap := lit.Type.(*ast.MapType); isMap {
+		return nil
 	}
-	return names
+	for i, e := range lit.Elts {
+		if _, plain := e.(*ast.BasicLit); plain {
+			return nil
+		}
+		p := part{kind: entry, name: fmt.Sprintf("%s %d", name, i), lines: s.lineCount(e)}
+		ast.Inspect(e, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && p.title == "" {
+				p.title = name + " " + strings.Trim(l.Value, "`\"")
+			}
+			return p.title == ""
+		})
+		parts = append(parts, p)
+	}
+	return parts
 }
 
 func (s *source) lineCount(n ast.Node) int {
 	return s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1
 }
-
-// leastLines is how many lines a function has that is more than a helper.
-const leastLines = 6
 
 // alone reports whether no other declaration has the last name of this one: who is
 // meant by a method's name is not known here.
@@ -419,6 +365,9 @@ func (s *source) named(of string) []string {
 
 // own counts the lines of a declaration and of those that nothing else needs.
 func (s *source) own(name string) (lines int) {
+	if !s.alone(name) {
+		return s.lineCount(s.decls[name])
+	}
 	reached := map[string]bool{name: true} // and not followed
 	var follow func(string)
 	follow = func(at string) {

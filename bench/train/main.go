@@ -11,6 +11,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
@@ -24,9 +26,10 @@ func main() {
 	root := flag.String("root", "..", "the folder of the sources")
 	check := flag.Bool("check", true, "leave out one source at a time, and print the figures")
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
+	models := flag.String("models", "", "print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
 	programs := flag.Bool("programs", false, "first run the programs of this machine that commands.txt names, to learn from what they print")
 	flag.Parse()
-	if err := run(*root, *check, *programs); err != nil {
+	if err := run(*root, *models, *check, *programs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -35,7 +38,7 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root string, check, programs bool) error {
+func run(root, models string, check, programs bool) error {
 	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
 	if programs {
 		if err := runPrograms(context.Background(), filepath.Join(folder, "commands.txt"), outputs); err != nil {
@@ -57,24 +60,30 @@ func run(root string, check, programs bool) error {
 		return err
 	}
 	for _, s := range sources {
-		s.readFeatures(judge, words)
+		s.readFeatures(judge)
+	}
+	fold(sources, models != "")
+	if models != "" {
+		return leaveOneOut(judge, sources, words, filepath.Join(models, digest(sources)))
 	}
 	if check {
-		leaveOneOut(judge, sources, words)
+		if err := leaveOneOut(judge, sources, words, ""); err != nil {
+			return err
+		}
 	}
 	file := filepath.Join(root, "evaluate", "score", "weights.bin")
-	return os.WriteFile(file, fit(sources, nil, words), 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(file, fit(sources, "", words), 0o644) //nolint:gosec // a file of the sources
 }
 
-// fit learns from all sources but one and those that are held out.
-func fit(sources []*source, but *source, words *meanings) []byte {
+// fit learns from all sources but those of a fold and those that are held out.
+func fit(sources []*source, fold string, words *meanings) []byte {
 	var bias [2]float64
 	weights := new([2][1 << score.Bits]float64)
 	for k, yes := range []string{score.Failed: "error", score.Nothing: "partial"} {
 		var examples []example
 		for _, s := range sources {
-			if s != but && !s.held {
-				examples = append(examples, s.examples(yes)...)
+			if s.fold != fold && !s.held {
+				examples = append(examples, s.examples(yes, words)...)
 			}
 		}
 		m := learn(examples)
@@ -104,14 +113,18 @@ func share(a, b int) float64 {
 }
 
 // leaveOneOut judges each source with a score that learned from all others.
-func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings) {
+func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings, kept string) error {
 	total := map[string]*figures{}
+	models := map[string]*score.Model{}
 	for _, s := range sources {
-		m, err := score.Decode(fit(sources, s, words))
-		if err != nil {
-			panic(err) // it was written a line above
+		if models[s.fold] == nil {
+			m, err := modelWithout(sources, s.fold, words, kept)
+			if err != nil {
+				return err
+			}
+			models[s.fold] = m
 		}
-		f := s.judged(judge.With(m))
+		f := s.judged(judge.With(models[s.fold]))
 		fmt.Printf("%-36s %5d calls: %v\n", s.name, len(s.calls), f)
 		if total[s.group()] == nil {
 			total[s.group()] = &figures{}
@@ -123,4 +136,56 @@ func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings) {
 			fmt.Printf("%-36s %v\n", "all "+group, f)
 		}
 	}
+	return nil
+}
+
+// modelWithout learns from all but a fold, or takes what is kept of that.
+func modelWithout(sources []*source, fold string, words *meanings, kept string) (*score.Model, error) {
+	file := kept + "_" + fold
+	raw, err := os.ReadFile(file) //nolint:gosec // written below
+	if err != nil {
+		raw = fit(sources, fold, words)
+		if kept != "" {
+			if err := keep(file, raw); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return score.Decode(raw)
+}
+
+// folds are those of the labelled outputs where several are left out at a time.
+const folds = 5
+
+// fold names what is left out together: each source by itself, save those that are held
+// out anyway, and, if several may be, labelled outputs.
+func fold(sources []*source, several bool) {
+	for i, s := range sources {
+		switch s.fold = s.name; {
+		case s.held:
+			s.fold = "held"
+		case several && !s.recorded:
+			s.fold = fmt.Sprint("outputs", i%folds)
+		}
+	}
+}
+
+// digest tells features from others.
+func digest(sources []*source) string {
+	sum := sha256.New()
+	for _, s := range sources {
+		for i := range s.calls {
+			fmt.Fprintln(sum, s.calls[i].features)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// keep writes a file that appears whole.
+func keep(file string, raw []byte) error {
+	part := fmt.Sprintf("%s.%d", file, os.Getpid())
+	if err := os.WriteFile(part, raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, file)
 }

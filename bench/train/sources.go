@@ -51,6 +51,7 @@ type labelled struct {
 // source is where calls are from: a set of outputs, or a recording.
 type source struct {
 	name     string
+	fold     string // that is left out with it
 	recorded bool
 	held     bool
 	calls    []labelled
@@ -162,22 +163,24 @@ func readRecording(file string) (*source, error) {
 	return s, lines.Err()
 }
 
-func (s *source) readFeatures(judge *rules.Judge, words *meanings) {
+func (s *source) readFeatures(judge *rules.Judge) {
 	var f score.Features
 	for i := range s.calls {
 		judge.Features(&s.calls[i].call, &f)
 		s.calls[i].features = slices.Clone(f.List)
-		s.calls[i].meaning = words.sum(f.List)
 	}
 }
 
 // examples are what is learned from a source of the question whose answer is yes for a
 // label. Of recorded calls that are alike, a few are enough, and those that succeeded
 // in part did so for other reasons than that there was nothing.
-func (s *source) examples(yes string) (examples []example) {
+func (s *source) examples(yes string, words *meanings) (examples []example) {
 	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
+		if c.meaning == nil {
+			c.meaning = words.sum(c.features)
+		}
 		e := example{features: c.features, meaning: c.meaning, yes: c.label == yes, weight: 1}
 		if s.recorded {
 			key := c.call.Tool + "\x00" + c.call.Output
