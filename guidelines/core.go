@@ -154,8 +154,9 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Form != "" {
 		return p.Form
 	}
-	least, greatest := number(p.Least), number(p.Greatest)
-	if p.Least < p.Greatest && isNumeric(p) && !f.refused(p, least) && !f.refused(p, greatest) {
+	least, from := origin.Show(origin.Advice, origin.Slot, number(p.Least), valueLimit)
+	greatest, to := origin.Show(origin.Advice, origin.Slot, number(p.Greatest), valueLimit)
+	if p.Least < p.Greatest && isNumeric(p) && from && to && !f.refused(p, least) && !f.refused(p, greatest) {
 		return least + " to " + greatest
 	}
 	return ""

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,7 +26,8 @@ type Parameter struct {
 	// most frequent of them.
 	Distinct int          `json:"distinct"`
 	Top      []ValueCount `json:"top,omitempty"`
-	// Least and Greatest are the range of its numbers in good calls; both are 0 if there are none.
+	// Least and Greatest are the range of its numbers in good calls, to whose ends two parties went where there are several;
+	// both are 0 if there are none.
 	Least    float64 `json:"least"`
 	Greatest float64 `json:"greatest"`
 	// Form is the common form of all its values in good calls, from ten calls on: a date, an
@@ -62,8 +62,25 @@ type column struct {
 	last         int // 1 + the call that was counted last
 	parties, fit backers
 	values       map[string]*valueSeen
-	least, most  float64
-	numbers      bool
+	ends         map[uint64]ends // of the numbers of each party
+}
+
+// ends are those of a range.
+type ends struct{ least, greatest float64 }
+
+// endsOf are how far at least two parties went, where there are several.
+func endsOf(by map[uint64]ends, who *parties) ends {
+	if len(by) == 0 || who.known > 1 && len(by) < 2 {
+		return ends{}
+	}
+	var least, greatest []float64
+	for _, e := range by {
+		least, greatest = append(least, e.least), append(greatest, e.greatest)
+	}
+	slices.Sort(least)
+	slices.Sort(greatest)
+	second := min(who.known, 2) - min(who.known, 1)
+	return ends{least[second], greatest[len(greatest)-1-second]}
 }
 
 type valueSeen struct {
@@ -85,7 +102,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 				if len(order) >= maxPaths || len(l.path) > 4*maxValueBytes {
 					continue
 				}
-				c = &column{path: l.path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, least: math.Inf(1), most: math.Inf(-1)}
+				c = &column{path: l.path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
 				at[l.path] = c
 				order = append(order, c)
 			}
@@ -113,7 +130,11 @@ func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
 	}
 	if l.kind == '0' && ok {
 		if f, err := strconv.ParseFloat(l.text, 64); err == nil {
-			c.least, c.most, c.numbers = min(c.least, f), max(c.most, f), true
+			e, known := c.ends[party]
+			if !known {
+				e = ends{f, f}
+			}
+			c.ends[party] = ends{min(e.least, f), max(e.greatest, f)}
 		}
 	}
 	if !l.scalar() || len(l.text) > maxValueBytes || l.kind == '"' && strings.HasSuffix(l.text, "…") {
@@ -171,9 +192,8 @@ func (c *column) parameter(calls int, who *parties) Parameter {
 	if c.good > 0 {
 		p.Sole = who.sole(c.fit)
 	}
-	if c.numbers {
-		p.Least, p.Greatest = c.least, c.most
-	}
+	within := endsOf(c.ends, who)
+	p.Least, p.Greatest = within.least, within.greatest
 	for _, v := range c.values {
 		v.Sole, v.Runs = who.sole(v.by), len(v.runs)
 		p.Top = append(p.Top, v.ValueCount)

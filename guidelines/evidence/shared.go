@@ -144,14 +144,14 @@ const (
 	sharedCalls = 3  // that gave it
 	sharedRuns  = 2  // of them
 	smallSet    = 20 // values of the parameter at most
-	longNumber  = 6  // digits from which a number may be somebody's
+	longNumber  = 4  // digits before its zeros from which a number may be somebody's
 )
 
 // ownValues lists the values of an input that may not be shown to others.
 func ownValues(obs []Observation, at int, who *parties) []string {
 	var own []string
 	for _, l := range obs[at].values() {
-		if l.kind != '"' && (l.kind != '0' || len(l.text) < longNumber) {
+		if l.kind != '"' && (l.kind != '0' || len(strings.TrimRight(l.text, "0")) < longNumber) {
 			continue
 		}
 		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
@@ -218,6 +218,7 @@ func unchanged(obs []Observation) (r Retry, runs int) {
 type parties struct {
 	of    []uint64 // of each observation; 0: unknown
 	known int
+	keyed bool // they are keys
 }
 
 func partiesOf(obs []Observation) parties {
@@ -229,13 +230,12 @@ func partiesOf(obs []Observation) parties {
 			agents[obs[i].Agent] = true
 		}
 	}
-	p := parties{make([]uint64, len(obs)), len(agents)}
-	byKey := shared || len(writers) > 1
-	if byKey {
+	p := parties{make([]uint64, len(obs)), len(agents), shared || len(writers) > 1}
+	if p.keyed {
 		p.known = max(2, len(writers))
 	}
 	for i := range obs {
-		if p.of[i] = obs[i].Agent; byKey {
+		if p.of[i] = obs[i].Agent; p.keyed {
 			p.of[i] = max(obs[i].Writer, 1)
 		}
 	}

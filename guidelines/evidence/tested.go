@@ -25,13 +25,13 @@ func RulesAndHints(tool string, obs []Observation) (found, hints []Rule) {
 
 // judged lists the judged calls as they are compared, and their keys.
 func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
-	odd := Odd(obs)
+	odd, who := Odd(obs), partiesOf(obs)
 	for i := range obs {
 		ob := &obs[i]
 		if ob.Evaluation.State != memoryd.Judged {
 			continue
 		}
-		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost}
+		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost}
 		switch {
 		case c.Bad:
 			c.Message = errortext.Unwrap(ob.Output)

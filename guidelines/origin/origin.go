@@ -16,7 +16,7 @@ const (
 	Shared                // a value of successful inputs, in enough calls, runs and sources
 	Refused               // a value of failed inputs, in as many
 	Private               // any other value of an input
-	Slot                  // a number or a form in messages, supported by calls on both sides
+	Slot                  // a bound, supported by calls on both sides, or the ends of a range
 	Message               // what a tool answered, in enough calls, runs and sources
 	Answer                // what a tool answered otherwise
 	Model                 // what a model wrote
@@ -43,6 +43,7 @@ const (
 	Never  Form = iota // not at all
 	Shape              // only how it is written, as "<date YYYY-MM-DD>"
 	Word               // as it is, if it is a short word or number; otherwise not at all
+	Size               // as it is, if it is a number that counts or measures; otherwise not at all
 	Code               // as a name between backticks, if it has the form of a name
 	Masked             // as it is, on one line, cut, without secrets, addresses and marks
 	Common             // as Masked, or only its shape if its digits identify one of many
@@ -51,7 +52,7 @@ const (
 
 // table is the one home of the rule.
 var table = [places][origins]Form{
-	Advice:     {Ours: Whole, Name: Code, Shared: Word, Refused: Word, Slot: Word},
+	Advice:     {Ours: Whole, Name: Code, Shared: Word, Refused: Word, Slot: Size},
 	Suggestion: {Ours: Whole, Name: Whole, Caller: Whole, Run: Whole, Shared: Whole},
 	Example:    {Ours: Whole, Name: Code, Shared: Common, Private: Shape},
 	Fence:      {Ours: Whole, Name: Code, Message: Masked},

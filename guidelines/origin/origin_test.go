@@ -11,12 +11,12 @@ import (
 // may stand where, and how. Each of its cells is tried with values of all forms.
 func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 	want := map[Place]string{ // by origin: whole, code, word, masked, shape, never
-		Advice:     "w c - - W W - W - - -",
+		Advice:     "w c - - W W - z - - -",
 		Suggestion: "w w w w w - - - - - -",
 		Example:    "w c - - C - s - - - -",
 		Fence:      "w c - - - - - - m - -",
 	}
-	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "m": Masked, "C": Common, "s": Shape, "-": Never}
+	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "z": Size, "m": Masked, "C": Common, "s": Shape, "-": Never}
 	r := rand.New(rand.NewPCG(33, 1))
 	word := func() string {
 		b := make([]byte, 5+r.IntN(4))
@@ -47,7 +47,7 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 					t.Errorf("place %d, origin %d shows %q", at, of, got)
 				case (form == Code || form == Word) && ok && strings.ContainsAny(strings.Trim(got, "`"), " \n`#"):
 					t.Errorf("place %d, origin %d shows %q as a word", at, of, got)
-				case form == Word && ok && len(value) == 12:
+				case (form == Word || form == Size || form == Masked) && ok && len(value) == 12 && got == value:
 					t.Errorf("place %d, origin %d shows the number of an account", at, of)
 				case form == Shape && ok && got == value:
 					t.Errorf("place %d, origin %d shows a private %q", at, of, got)
@@ -57,8 +57,12 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 					t.Errorf("place %d, origin %d shows marks: %q", at, of, got)
 				}
 			}
-			if got, ok := Show(at, of, "amber", 60); form != Never && form != Shape && (!ok || !strings.Contains(got, "amber")) {
-				t.Errorf("place %d, origin %d does not show a plain word: %q", at, of, got) // the control
+			plain := "amber"
+			if form == Size {
+				plain = "1000000"
+			}
+			if got, ok := Show(at, of, plain, 60); form != Never && form != Shape && (!ok || !strings.Contains(got, plain)) {
+				t.Errorf("place %d, origin %d does not show %q: %q", at, of, plain, got) // the control
 			}
 		}
 	}

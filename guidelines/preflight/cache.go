@@ -292,6 +292,9 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 		older = append(older, call)
 	}
 	obs := evidence.Merge(seen, history)
+	if o.Shared {
+		evidence.Share(obs)
+	}
 	o.JSON = evidence.UsuallyJSON(obs)
 	o.Tested, o.Hints = evidence.RulesAndHints(ref.Tool, obs)
 	return append(older, history...), nil

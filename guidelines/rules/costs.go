@@ -44,7 +44,7 @@ func dear(own string, rows []row, e Effect) []Rule {
 		open[i] = costs[i] >= dearTimes*usual && costs[i]-usual >= least
 		call.Bad = open[i]
 	}
-	s := search{rows: known, open: slices.Clone(open), several: several(rows), own: own, kinds: map[string]bool{}}
+	s := search{rows: known, open: slices.Clone(open), several: several(rows), parties: parties(rows), own: own, kinds: map[string]bool{}}
 	found := s.run()
 	for i := range found {
 		var with, without []float64

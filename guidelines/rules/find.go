@@ -22,6 +22,9 @@ type candidate struct {
 // all: where the tool has changed, older good calls speak against what is true today.
 var spans = [...]int{0, 40, 14, 7}
 
+// activeSpan is over how many of the newest good calls a party is active.
+const activeSpan = 80
+
 // Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
 // that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
@@ -58,7 +61,7 @@ func wrong(own string, rows []row, proposed []Proposal) []Rule {
 			continue
 		}
 		last = from
-		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own, proposed: proposed, kinds: kinds}
+		s := search{rows: rows[from:], open: open[from:], several: several(rows), parties: parties(rows), recent: span > 0, own: own, proposed: proposed, kinds: kinds}
 		found = append(found, s.run()...)
 	}
 	return tightest(discovered(found, len(kinds)))
@@ -98,21 +101,49 @@ func tightest(found []Rule) []Rule {
 	return out
 }
 
-// newest is the place from which on so many good calls stand; -1 where there are fewer.
+// newest is the place from which on so many good calls stand, and of each active party its
+// share of them: one that floods a tool does not decide what is newest. It is -1 where there
+// are fewer.
 func newest(rows []row, span int) int {
 	if span == 0 {
 		return 0
 	}
-	good := 0
+	active := activeParties(rows)
+	share := (span + len(active) - 1) / max(1, len(active))
+	good, of := 0, map[uint64]int{}
 	for i := range slices.Backward(rows) {
-		if !rows[i].Bad {
-			good++
+		if rows[i].Bad {
+			continue
 		}
-		if good == span {
+		good++
+		if p := rows[i].Party; active[p] {
+			if of[p]++; of[p] == share {
+				delete(active, p)
+			}
+		}
+		if good >= span && len(active) == 0 {
 			return i
 		}
 	}
 	return -1
+}
+
+// activeParties are those with enough of the newest good calls; all others count as one.
+func activeParties(rows []row) map[uint64]bool {
+	good, of := 0, map[uint64]int{}
+	for i := range slices.Backward(rows) {
+		if good < activeSpan && !rows[i].Bad {
+			good++
+			of[rows[i].Party]++
+		}
+	}
+	active := map[uint64]bool{}
+	for p, n := range of {
+		if n >= spans[len(spans)-1] {
+			active[p] = true
+		}
+	}
+	return active
 }
 
 // search looks for the rules of some calls.
@@ -120,6 +151,8 @@ type search struct {
 	rows    []row
 	open    []bool
 	several bool // sources
+	parties bool // several
+	recent  bool // only the newest calls, which one party may have flooded
 	own     string
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
@@ -389,7 +422,7 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 			bySource[row.Source]++
 		}
 	}
-	if !s.hints && !q.of(leastBad, s.several) {
+	if !s.hints && !q.of(leastBad, s.several) || s.recent && s.parties && len(q.parties) < 2 {
 		return 0, n, 0
 	}
 	for _, of := range bySource {

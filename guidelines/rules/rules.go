@@ -35,6 +35,11 @@ type Call struct {
 	// reports that the call itself named its run.
 	Run, Source uint64
 	Named       bool
+	// Party is who counts as independent of others: its recorder where several are known, else
+	// the agent that it names. Shared reports that several recorders are known, though one alone
+	// may use this tool.
+	Party  uint64
+	Shared bool
 	// Before are the tools that had answered in the run.
 	Before []string
 	// Sources show where the identifiers of the input were seen before.

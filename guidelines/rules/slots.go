@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"memoryd/guidelines/origin"
 )
@@ -53,19 +54,22 @@ func (r *Rule) write(s *search, behind []*row) {
 	h := &r.when
 	r.Parameter = h.p
 	r.pool = map[string][]value{}
-	worked := workedValues(s.rows, h.p, s.several)
+	worked := workedValues(s.rows, h.p, s.parties)
 	r.pool[h.p] = standing(s.rows, h.p, worked)
 	if h.q != "" {
-		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.several))
+		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
 	narrow := ""
 	var show []string
 	switch h.what {
 	case above, aboveWithout, below:
+		edge := s.edge(h)
 		if h.what != aboveWithout {
-			r.pool[h.p] = append(r.pool[h.p], s.edge(h)...)
+			r.pool[h.p] = append(r.pool[h.p], edge...)
 		}
-		narrow = r.boundSaid(behind)
+		if narrow = r.boundSaid(behind); !sized(h.bound) || s.parties && len(edge) == 0 {
+			return // a bound that one party alone bears out
+		}
 	case notLike:
 		for _, f := range h.set {
 			if g, ok := formShown(f); ok {
@@ -74,7 +78,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		}
 		tokens := func(message string) []string { return formToken.FindAllString(message, maxTokens) }
 		if said := agreed(behind, tokens, func(t string) bool {
-			return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
+			return template(t) && slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
 		}); said != "" && !slices.Contains(show, said) {
 			narrow = " (" + said + ")"
 		}
@@ -258,7 +262,10 @@ func (r *Rule) boundSaid(behind []*row) string {
 		return ""
 	}
 	r.edge = &first
-	if h.what == below {
+	switch {
+	case !sized(first):
+		return ""
+	case h.what == below:
 		return fmt.Sprintf(" (%s worked, %s and less failed)", plain(worked), plain(first))
 	}
 	return fmt.Sprintf(" (%s worked, %s and more failed)", plain(worked), plain(first))
@@ -340,6 +347,21 @@ func sameShape(a, b string) bool {
 	return marks > 0
 }
 
+// template reports whether a text is no value but says how one is written: each part repeats one letter or digit.
+func template(s string) bool {
+	last := rune(-1)
+	for _, r := range s {
+		is := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if is && last >= 0 && r != last {
+			return false
+		}
+		if last = -1; is {
+			last = r
+		}
+	}
+	return true
+}
+
 // plainForm is a value of digits and marks, such as a date or a number of a telephone.
 var plainForm = regexp.MustCompile(`^[0-9A+][0-9A .:/-]{0,23}$`)
 
@@ -352,6 +374,12 @@ func formShown(f string) (string, bool) {
 		return name, true
 	}
 	return "`" + f + "` (A a letter, 0 a digit)", plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+")
+}
+
+// sized reports whether a number may stand in a line as a bound.
+func sized(n float64) bool {
+	_, ok := origin.Show(origin.Advice, origin.Slot, plain(n), 24)
+	return ok
 }
 
 // shown reports whether a value of callers' inputs may stand in a line.
@@ -373,7 +401,7 @@ func (s *search) edge(h *hypothesis) []value {
 	})
 	var q quorum
 	for _, r := range good {
-		if q.add(r); q.met(s.several) {
+		if q.add(r); q.met(s.parties) {
 			return []value{r.in[h.p]}
 		}
 	}

@@ -218,32 +218,38 @@ func Delimits(r rune) bool {
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// quorum counts the calls, runs and sources behind something.
+// quorum counts the calls, runs, sources and parties behind something.
 type quorum struct {
-	calls         int
-	runs, sources map[uint64]bool
-	named         bool // a run
+	calls                  int
+	runs, sources, parties map[uint64]bool
+	named                  bool // a run
 }
 
 func (q *quorum) add(r *row) {
 	if q.runs == nil {
-		q.runs, q.sources = map[uint64]bool{}, map[uint64]bool{}
+		q.runs, q.sources, q.parties = map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	}
 	q.calls++
-	q.runs[r.run()], q.sources[r.Source] = true, true
+	q.runs[r.run()], q.sources[r.Source], q.parties[r.Party] = true, true, true
 	q.named = q.named || r.Named
 }
 
-// met reports whether there are enough calls of enough runs, and of several sources
-// where several are known.
-func (q *quorum) met(several bool) bool { return q.of(minCalls, several) }
+// met reports whether there are enough calls of enough runs, and of several parties where
+// several are known.
+func (q *quorum) met(parties bool) bool {
+	return q.of(minCalls, false) && (!parties || len(q.parties) > 1)
+}
 
 func (q *quorum) of(calls int, several bool) bool {
 	return q.calls >= calls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
 }
 
-// several reports whether good calls come from more than one source.
+// several reports whether there are several sources: then a rule needs two.
 func several(rows []row) bool {
-	first := slices.IndexFunc(rows, func(r row) bool { return !r.Bad })
-	return first >= 0 && slices.ContainsFunc(rows, func(r row) bool { return !r.Bad && r.Source != rows[first].Source })
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Shared })
+}
+
+// parties reports whether there are several parties: then a value needs two.
+func parties(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Shared || r.Party != rows[0].Party })
 }
