@@ -208,13 +208,13 @@ func TestWhatIsPutBeforeAModelPreventsMistakes(t *testing.T) {
 	t.Parallel()
 	var start, at, sum [2]int // useful, all
 	mistakes, good, last := 0, 0, ""
-	for _, seed := range []uint64{1, 2, 3, 4, 5} {
+	for _, seed := range []uint64{1, 2, 3} {
 		s := binary.Start(t, t.TempDir(), nil)
 		dice, all := rand.New(rand.NewPCG(seed, 7)), project() //nolint:gosec // a script
-		for i := range 40 {
+		for i := range 30 {
 			calls := script(dice, all)
 			p := play(t, posts(t, s), fmt.Sprintf("s%d", i), calls, false)
-			if good += p.good; i < 20 { // the first sessions teach
+			if good += p.good; i < 15 { // the first sessions teach
 				continue
 			}
 			last = ""
@@ -231,7 +231,7 @@ func TestWhatIsPutBeforeAModelPreventsMistakes(t *testing.T) {
 		}
 	}
 	of := func(p [2]int) float64 { return float64(p[0]) / float64(p[1]) }
-	t.Logf("useful: %.3f of %d characters (at the start %.2f of %d, at calls %.2f of %d) in 100 sessions with %d mistakes; %d good calls spoken of. One session:\n%s",
+	t.Logf("useful: %.3f of %d characters (at the start %.2f of %d, at calls %.2f of %d) in 45 sessions with %d mistakes; %d good calls spoken of. One session:\n%s",
 		of(sum), sum[1], of(start), start[1], of(at), at[1], mistakes, good, last)
 	if of(sum) < 0.8 || sum[1] == 0 || good > 0 {
 		t.Error("want 0.80, and no good call")
@@ -249,7 +249,7 @@ func TestAModelThatReadsRepeatsHalfAsManyFailures(t *testing.T) {
 		play(t, posts(t, s), fmt.Sprintf("teaches-%d", i), script(dice, all), false)
 	}
 	var deaf, reader played
-	for i := range 6 {
+	for i := range 4 {
 		calls := script(dice, all)
 		ask := func(event string) string { return hook(t, s, "claude-code", event) }
 		a, b := play(t, ask, fmt.Sprintf("deaf-%d", i), calls, false), play(t, ask, fmt.Sprintf("reader-%d", i), calls, true)
