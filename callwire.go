@@ -134,17 +134,19 @@ func WithSource(metadata json.RawMessage, source string) json.RawMessage {
 // machine.
 func (c *Call) Sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
 
-// Source returns the id of the API key that recorded the call, or "local".
+// LocalSource is the source of calls recorded without an API key.
+const LocalSource = "local"
+
+// Source returns the id of the API key that recorded the call, or LocalSource.
 func (c *Call) Source() string {
-	const local = "local"
 	if !c.Sourced() {
-		return local
+		return LocalSource
 	}
 	var m struct {
 		Source string `json:"memoryd_source"`
 	}
 	if json.Unmarshal(c.Metadata, &m) != nil || m.Source == "" {
-		return local
+		return LocalSource
 	}
 	return m.Source
 }

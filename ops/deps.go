@@ -41,9 +41,9 @@ type Deps struct {
 	// each evaluation by a person.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
-	// Forget drops what was learned about a tool beside its history. ForgetSource drops the list
+	// Forget drops what a source recorded of a tool beside its history. ForgetSource drops the list
 	// entry of a source in a workspace. Both may be nil.
-	Forget       func(ctx context.Context, ref memoryd.ToolRef) error
+	Forget       func(ctx context.Context, ref memoryd.ToolRef, source string) error
 	ForgetSource func(ctx context.Context, workspace, source string) error
 	// Redaction removes secrets from what is stored; nil removes none.
 	Redaction *Redaction

@@ -13,10 +13,10 @@ import (
 // Forget is the action that removes the calls of a source from a workspace.
 const Forget = "forget_source"
 
-// forget removes the calls of a workspace that a source wrote, those also that a history let go, with all that was
-// learned of the tools that it touched: versions of guidelines, what was observed beyond
-// the history, decisions on statements. Their guidelines are written anew from what is
-// left. It reports how many calls there were; after an error, asking again goes on.
+// forget removes the calls of a workspace that a source wrote, those also that a history let
+// go. The tools that it touched lose the versions of their guidelines and the decisions on
+// them; their guidelines are withdrawn first, and written anew from what is left. It reports
+// how many calls there were; after an error, asking again goes on.
 func (d Deps) forget(ctx context.Context, workspace, source string) (int, error) {
 	n := 0
 	if d.ForgetSource != nil {
@@ -49,13 +49,16 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 	if n = max(n, len(keys)); err != nil || n == 0 {
 		return 0, err
 	}
+	if err := d.unpublish(ctx, ref); err != nil {
+		return 0, err
+	}
 	if len(keys) > 0 {
 		if _, err := d.Store.DeleteCalls(ctx, ref, keys); err != nil {
 			return 0, err
 		}
 	}
 	if d.Forget != nil {
-		if err := d.Forget(ctx, ref); err != nil {
+		if err := d.Forget(ctx, ref, source); err != nil {
 			return n, err
 		}
 	}
@@ -72,17 +75,19 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 			return n, err
 		}
 	}
-	t, err := d.Store.Tool(ctx, ref)
-	if memoryd.IsKind(err, memoryd.NotFound) {
+	if _, err = d.Revisions.Refresh(ctx, ref, revisions.Always); memoryd.IsKind(err, memoryd.NotFound) {
 		return n, nil // it had no other calls
 	}
-	if err == nil && t.Guideline.Revision > 0 { // so that nothing of it stands while the new one is written
-		err = d.Store.PutGuideline(ctx, ref, memoryd.Guideline{Author: t.Guideline.Author, Written: t.Guideline.Written}, t.Guideline.Revision)
-	}
-	if err == nil {
-		_, err = d.Revisions.Refresh(ctx, ref, revisions.Always)
-	}
 	return n, err
+}
+
+// unpublish empties a tool's guideline, so that nothing of it stands while its calls go.
+func (d Deps) unpublish(ctx context.Context, ref memoryd.ToolRef) error {
+	t, err := d.Store.Tool(ctx, ref)
+	if err != nil || t.Guideline.Revision == 0 {
+		return err
+	}
+	return d.Store.PutGuideline(ctx, ref, memoryd.Guideline{Author: t.Guideline.Author, Written: t.Guideline.Written}, t.Guideline.Revision)
 }
 
 // observed counts the calls of a source that a tool's guideline is learned from.

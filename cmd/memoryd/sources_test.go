@@ -201,7 +201,7 @@ func TestASourceThatTheHistoryLetGoIsForgotten(t *testing.T) {
 			t.Errorf("%d %s, want %s", code, body, want)
 		}
 	}
-	if by := sharesOf(t, ask); by[mallory].Calls != 0 || by[keys["ann"].Key.ID].Calls == 0 {
+	if by := sharesOf(t, ask); by[mallory].Calls != 0 || by[keys["ann"].Key.ID].Calls == 0 || by[keys["trent"].Key.ID].Calls != 24 {
 		t.Errorf("after it: %+v", by)
 	}
 	if body := told(); strings.Contains(body, line) {

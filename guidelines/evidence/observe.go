@@ -120,9 +120,7 @@ func NewObserver() *Observer {
 func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = runOf(c)
-	if c.Sourced() {
-		ob.Writer = SourceOf(c.Source())
-	}
+	ob.Writer = WriterOf(c.Source())
 	if ob.Run == 0 {
 		return ob
 	}
@@ -263,6 +261,14 @@ func AgentOf(id string) uint64 { return hashOf("agent", id) }
 
 // SourceOf is the number of an API key, by its id.
 func SourceOf(id string) uint64 { return hashOf("source", id) }
+
+// WriterOf is the Writer of the calls of a source, as Call.Source names it.
+func WriterOf(source string) uint64 {
+	if source == memoryd.LocalSource {
+		return 0
+	}
+	return SourceOf(source)
+}
 
 // hashOf is a number that stays the same over restarts.
 func hashOf(kind, s string) uint64 {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sync"
 
-	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/store"
 
@@ -63,12 +62,9 @@ func (d *decodedPieces) put(piece *store.Record, list []evidence.Observation) {
 	}
 }
 
-func (d *decodedPieces) forget(gone func(memoryd.ToolRef) bool) {
+// forget drops all: what is read again is decoded again.
+func (d *decodedPieces) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, k := range d.lru.Keys() {
-		if gone(k.ToolRef) {
-			d.lru.Remove(k)
-		}
-	}
+	d.lru.Purge()
 }

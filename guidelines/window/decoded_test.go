@@ -76,7 +76,7 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 	if now := observations(t, w, 0); len(now) != pieceCalls+1 || now[0].Output != "from memory" || now[pieceCalls].Output != first[pieceCalls].Output {
 		t.Errorf("%d observations; what another server wrote is not read", len(now))
 	}
-	w.forget(func(memoryd.ToolRef) bool { return true })
+	w.forget(func(memoryd.ToolRef, uint64) bool { return true })
 	if w.decoded.size != 0 || w.decoded.lru.Len() != 0 {
 		t.Errorf("%d bytes of a tool that is gone are kept", w.decoded.size)
 	}
@@ -120,7 +120,7 @@ func BenchmarkObservations(b *testing.B) {
 	}
 	var first, again time.Duration
 	for b.Loop() {
-		w.decoded.forget(func(memoryd.ToolRef) bool { return true })
+		w.decoded.forget()
 		first += mine()
 		again += mine()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
@@ -110,5 +111,58 @@ func TestAFloodPacksEachObservationOnce(t *testing.T) {
 	w.Stop(t.Context())
 	if list, err := w.Observations(t.Context(), ref); err != nil || len(list) != rounds*each {
 		t.Errorf("%d observations after all was written (%v)", len(list), err)
+	}
+}
+
+// To forget one source dropped all that was observed of the tool: what the others recorded beyond its history was lost.
+func TestWhatOthersRecordedStaysWhenASourceIsForgotten(t *testing.T) {
+	s := mem.New()
+	w := New(s, 2000, slog.New(slog.DiscardHandler), time.Now)
+	ref := memoryd.ToolRef{Workspace: "w", Tool: "fetch"}
+	record := func(from, to int) {
+		batch := make([]memoryd.Call, 0, to-from)
+		for i := from; i < to; i++ {
+			c := pendingCall(0)
+			c.Key = memoryd.CallKey{byte(i), byte(i >> 8), 1}
+			if i%2 == 0 {
+				c.Metadata = memoryd.WithSource(nil, []string{"mallory", "ann"}[i/2%2])
+			}
+			batch = append(batch, c)
+		}
+		if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: batch, Keep: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := func() map[uint64]int {
+		list, err := w.Observations(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := map[uint64]int{}
+		for i := range list {
+			by[list[i].Writer]++
+		}
+		return by
+	}
+	record(0, 400)
+	if err := w.fold(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	record(400, 440) // not written yet
+	for source, left := range map[string]int{"mallory": 330, memoryd.LocalSource: 110} {
+		if err := w.Forget(t.Context(), ref, source); err != nil {
+			t.Fatal(err)
+		}
+		by := counts()
+		if sum := by[0] + by[evidence.WriterOf("ann")] + by[evidence.WriterOf("mallory")]; by[evidence.WriterOf(source)] != 0 || by[evidence.WriterOf("ann")] != 110 || sum != left && sum != 220 {
+			t.Errorf("after %s was forgotten: %v", source, by)
+		}
+	}
+	record(440, 444)
+	if err := w.fold(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if by := counts(); by[evidence.WriterOf("ann")] != 111 || by[0] != 2 || w.waiting != 0 {
+		t.Errorf("later: %v, %d wait", by, w.waiting)
 	}
 }

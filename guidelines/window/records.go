@@ -91,9 +91,10 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		return len(list), err
 	}
 	var added []evidence.Observation
-	if n := len(pieces); n > 0 { // all before the last one are full
+	id := ""
+	if n := len(pieces); n > 0 { // all before the last one are full, but where a source was forgotten
 		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
-			added, pieces = last, pieces[:n-1]
+			added, pieces, id = last, pieces[:n-1], pieces[n-1].ID
 		}
 	}
 	if even {
@@ -108,15 +109,11 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	w.mu.Unlock()
 	calls, size := len(added), 0
 	for part := range slices.Chunk(added, pieceCalls) {
-		data, err := encode(part)
+		n, err := w.put(ctx, key(ref, cmp.Or(id, fmt.Sprintf("%016d", part[0].Seq))), part)
 		if err != nil {
-			return 0, err
-		}
-		size += len(data)
-		id := fmt.Sprintf("%016d", part[0].Seq)
-		if _, err := w.store.PutRecord(ctx, store.Record{RecordKey: key(ref, id), Revision: store.AnyRevision, Data: data}); err != nil {
 			return len(list), err
 		}
+		size, id = size+n, ""
 	}
 	for _, piece := range slices.Backward(pieces) {
 		if calls >= w.calls || size > maxToolBytes {
@@ -128,6 +125,15 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		calls, size = calls+pieceCalls, size+len(piece.Data)
 	}
 	return len(list), nil
+}
+
+// put writes a piece and gives its size.
+func (w *Window) put(ctx context.Context, at store.RecordKey, part []evidence.Observation) (size int, err error) {
+	data, err := encode(part)
+	if err == nil {
+		_, err = w.store.PutRecord(ctx, store.Record{RecordKey: at, Revision: store.AnyRevision, Data: data})
+	}
+	return len(data), err
 }
 
 // pieces reads the records of a tool, each of which holds observations in order.

@@ -166,32 +166,44 @@ func (s watched) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, 
 
 // DeleteTool implements store.Tools.
 func (s watched) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	s.window.forget(func(r memoryd.ToolRef) bool { return r == ref })
+	s.window.forget(func(r memoryd.ToolRef, _ uint64) bool { return r == ref })
 	return s.Store.DeleteTool(ctx, ref)
 }
 
 // DeleteWorkspace implements store.Tools.
 func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	s.window.forget(func(r memoryd.ToolRef) bool { return r.Workspace == workspace })
+	s.window.forget(func(r memoryd.ToolRef, _ uint64) bool { return r.Workspace == workspace })
 	s.window.mu.Lock()
 	delete(s.window.who, workspace)
 	s.window.mu.Unlock()
 	return s.Store.DeleteWorkspace(ctx, workspace)
 }
 
-// Forget drops what is known about a tool, in memory and in its records. Its calls are
-// observed again from the history.
-func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef) error {
+// Forget drops what a source recorded of a tool, in memory and in its records. What others
+// recorded stays known.
+func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef, source string) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	w.forget(func(r memoryd.ToolRef) bool { return r == ref })
+	gone := func(r memoryd.ToolRef, writer uint64) bool { return r == ref && writer == evidence.WriterOf(source) }
+	w.forget(gone)
 	pieces, err := w.pieces(ctx, ref)
-	for _, p := range pieces {
-		if err == nil {
-			err = w.store.DeleteRecord(ctx, p.RecordKey)
+	if err != nil {
+		return err
+	}
+	for i := range pieces {
+		list := w.observations(ctx, &pieces[i])
+		left := slices.DeleteFunc(slices.Clone(list), func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
+		switch {
+		case len(left) == 0:
+			err = w.store.DeleteRecord(ctx, pieces[i].RecordKey)
+		case len(left) < len(list):
+			_, err = w.put(ctx, pieces[i].RecordKey, left)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // take notes the new calls of a batch.
@@ -244,15 +256,16 @@ func (w *Window) judged(verdicts []store.Verdict) {
 	}
 }
 
-func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
-	w.decoded.forget(gone)
+// forget drops of the tools and writers for which gone holds what waits in memory.
+func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
+	w.decoded.forget()
 	w.reading.Lock() // what is being observed is forgotten too
 	defer w.reading.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for space, q := range w.queues {
 		w.queues[space] = slices.DeleteFunc(q, func(c memoryd.Call) bool {
-			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool})
+			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool}, evidence.WriterOf(c.Source()))
 			if out {
 				delete(w.late, c.Key)
 				w.queued -= sizeOf(&c)
@@ -261,11 +274,15 @@ func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
 		})
 	}
 	for ref, b := range w.fresh {
-		if gone(ref) {
-			w.waiting -= len(b.list)
-			for _, ob := range b.list {
+		before := len(b.list)
+		b.list = slices.DeleteFunc(b.list, func(ob *evidence.Observation) bool {
+			out := gone(ref, ob.Writer)
+			if out {
 				delete(w.late, ob.Key)
 			}
+			return out
+		})
+		if w.waiting -= before - len(b.list); len(b.list) == 0 {
 			delete(w.fresh, ref)
 		}
 	}
