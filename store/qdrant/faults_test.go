@@ -58,6 +58,9 @@ func TestStoreInTrouble(t *testing.T) {
 }
 
 func TestModelInTrouble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestModel and TestStoreInTrouble run the same operations")
+	}
 	b, server := fakeBackend(t, versions[0], patientConfig(), qdrant.WithSleep(noWait))
 	server.Inject(troubles(8))
 	storetest.Model(t, b)
@@ -66,6 +69,9 @@ func TestModelInTrouble(t *testing.T) {
 // With replicas, each read that decides something asks a majority of them: that
 // single replicas lag behind changes nothing.
 func TestStoreWithReplicasThatLag(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestStoreInTrouble runs the same suite")
+	}
 	cfg := fakeConfig()
 	cfg.ReplicationFactor, cfg.WriteConsistencyFactor = 3, 2
 	b, server := fakeBackend(t, versions[1], cfg)

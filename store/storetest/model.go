@@ -20,11 +20,15 @@ import (
 // Model runs random sequences of operations on b's store and on store/mem, and compares every
 // answer and the whole content.
 //
-// It runs modelChecks sequences unless -rapid.checks sets another number.
+// It runs modelChecks sequences, in a short run shortChecks, unless -rapid.checks sets another number.
 func Model(t *testing.T, b Backend) {
 	b = b.ranked()
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
-		if err := f.Value.Set(modelChecks); err != nil {
+		checks := modelChecks
+		if testing.Short() {
+			checks = shortChecks
+		}
+		if err := f.Value.Set(checks); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
@@ -51,6 +55,10 @@ func Model(t *testing.T, b Backend) {
 // modelChecks is how many sequences are tried by default: a deletion waits for the
 // disk, and every backend has its turn.
 const modelChecks = "25"
+
+// shortChecks is how many in a short run: a sequence has one caller, of which the race detector
+// learns little.
+const shortChecks = "5"
 
 // machine is a store beside its model.
 type machine struct {
