@@ -115,7 +115,7 @@ func listed(n *node) bool {
 // answer is what a call gave, as it stands in its line, without what only repeats the
 // arguments; brief is false where it is too long for one.
 func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
-	body := strings.TrimSpace(reading.Bare(t.Output))
+	body := strings.TrimSpace(reading.Inside(t.Output))
 	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
 		return "", false
 	}

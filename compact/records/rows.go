@@ -41,7 +41,7 @@ const (
 
 // readOutput makes lines of a tool's output.
 func (s *Set) readOutput(t *Text) {
-	body := reading.Bare(t.Output)
+	body := reading.Inside(t.Output)
 	n, ok := parseJSON(body)
 	if !ok || len(n.kids) == 0 {
 		s.readLines(t, t.Tool, body)

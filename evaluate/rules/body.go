@@ -10,6 +10,7 @@ import (
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
+	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
 )
 
@@ -106,16 +107,10 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 // bodyConstructed looks into a printed value such as
 // [TextContent(type='text', text='…')].
 func bodyConstructed(v *view, val string, depth int) (finding, bool) {
-	at := strings.Index(val, "text=")
-	if at < 0 || at > 80 || len(val) < at+7 {
+	s, _ := reading.Printed(val)
+	if s == "" {
 		return finding{}, false
 	}
-	q := val[at+5]
-	end := strings.LastIndexByte(val, q)
-	if end <= at+6 {
-		return finding{}, false
-	}
-	s, _ := loosejson.Unquote(val[at+6:end], loosejson.MaxText)
 	return inspect(v, s, depth)
 }
 

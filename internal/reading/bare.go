@@ -21,7 +21,13 @@ const maxWrappings = 4
 // line endings of other systems, a Markdown fence around all of it, a JSON string, and MCP
 // content, unless that reports a failure. The same text gives the same result in each
 // wrapping.
-func Bare(s string) string {
+func Bare(s string) string { return unwrapped(s, false) }
+
+// Inside removes what Bare does, and MCP content too that reports a failure or that a program
+// of Python printed.
+func Inside(s string) string { return unwrapped(s, true) }
+
+func unwrapped(s string, all bool) string {
 	for range maxWrappings {
 		t := trim(s)
 		if strings.IndexByte(t, 0x1b) >= 0 {
@@ -38,9 +44,13 @@ func Bare(s string) string {
 		case t[0] == '"':
 			t = unquoted(t)
 		case t[0] == '{' || t[0] == '[':
-			t = content(t)
+			t = content(t, all)
 		default:
-			return t
+			inner, ok := Printed(t)
+			if !all || !ok || !strings.Contains(t[:min(len(t), 60)], "content=[TextContent(") {
+				return t
+			}
+			t = inner
 		}
 		if t == s {
 			break
@@ -103,7 +113,7 @@ func release(d *loosejson.Doc) {
 
 // content gives the text of a reply of the Model Context Protocol: of its blocks, one
 // below the other, where all are text.
-func content(s string) string {
+func content(s string, failed bool) string {
 	if head := s[:min(len(s), 120)]; !strings.Contains(head, `"text"`) || !strings.Contains(head, `"type"`) || len(s) > loosejson.MaxText {
 		return s
 	}
@@ -119,7 +129,7 @@ func content(s string) string {
 			switch n := &d.Nodes[i]; {
 			case n.Key == "content" && n.Kind == loosejson.Array:
 				blocks = i
-			case n.Key == "isError" && n.Kind == loosejson.False, n.Key == "_meta":
+			case n.Key == "isError" && (failed || n.Kind == loosejson.False), n.Key == "_meta":
 			default:
 				return s
 			}
@@ -143,6 +153,20 @@ func content(s string) string {
 		return s
 	}
 	return b.String()
+}
+
+// Printed gives the text in a printed value such as [TextContent(type='text', text='…')].
+func Printed(s string) (text string, ok bool) {
+	at := strings.Index(s[:min(len(s), 90)], "text=")
+	if at < 0 || at > 80 || len(s) < at+7 {
+		return "", false
+	}
+	q := s[at+5]
+	end := strings.LastIndexByte(s, q)
+	if end <= at+6 {
+		return "", false
+	}
+	return loosejson.Unquote(s[at+6:end], loosejson.MaxText)
 }
 
 // textBlock gives the text of a block {"type": "text", "text": "..."}.
