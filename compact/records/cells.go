@@ -164,6 +164,9 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	}
 	flat := textsafe.Visible(text)
 	c := cell{label: label(name), whole: text, ident: identifies(flat)}
+	if _, ok := ofIdentifier(name); ok && len(flat) <= valueLimit && strings.IndexByte(flat, ' ') < 0 {
+		c.ident = true
+	}
 	c.shape = c.label
 	c.text = w.s.redact(name, short(flat))
 	c.bare = c.text
@@ -178,18 +181,13 @@ func short(s string) string {
 	if strings.IndexByte(s, ' ') < 0 && len(s) <= addressMax {
 		return s
 	}
-	return Shorten(s, valueLimit)
+	return ends(s, valueLimit)
 }
 
 // label writes a key: without the "_id" that its value shows, and in characters
 // that cannot be taken for marks of ours.
 func label(key string) string {
-	for _, end := range []string{"_id", "Id", "ID"} {
-		if len(key) > len(end)+1 && strings.HasSuffix(key, end) {
-			key = key[:len(key)-len(end)]
-			break
-		}
-	}
+	key, _ = ofIdentifier(key)
 	key = strings.Map(func(r rune) rune {
 		switch {
 		case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
@@ -201,6 +199,16 @@ func label(key string) string {
 		key = "called_" + key[len("called "):]
 	}
 	return Shorten(key, 60)
+}
+
+// ofIdentifier cuts off the end of a key that says that its value identifies something.
+func ofIdentifier(key string) (string, bool) {
+	for _, end := range []string{"_id", "Id", "ID"} {
+		if len(key) > len(end)+1 && strings.HasSuffix(key, end) {
+			return key[:len(key)-len(end)], true
+		}
+	}
+	return key, false
 }
 
 func joined(cells []cell) string {

@@ -92,7 +92,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	if t.Kept || !brief && t.Output != "" {
 		return
 	}
-	it.text = callMark + label(t.Tool) + "(" + Shorten(joined(cells), limit) + ")"
+	it.text = callMark + label(t.Tool) + "(" + ends(joined(cells), limit) + ")"
 	if short != "" {
 		it.text += gave + short
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
@@ -162,7 +162,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		return
 	}
 	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool}
-	it.text = callMark + label(w.t.Tool) + "(" + Shorten(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
+	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if old == nil {
 		cells = nil
 	} else if cells = slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.text == r.of.text || c.text == old.texts[c.label] }); len(cells) == 0 {

@@ -236,6 +236,16 @@ func Shorten(s string, n int) string {
 	return strings.TrimSpace(textsafe.Head(s, n)) + textsafe.Ellipsis
 }
 
+// ends shortens to about n bytes, and keeps the end as well: commands that begin alike differ
+// there.
+func ends(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	tail := strings.ToValidUTF8(s[len(s)-n*2/5:], "")
+	return Shorten(s, n*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
+}
+
 // argCells are the arguments that an output answers.
 func (s *Set) argCells(t *Text) []cell {
 	n, ok := parseJSON(t.Body)

@@ -127,10 +127,5 @@ func (s *Set) readAssistant(t *Text) {
 // condensed puts a text on one line of at most limit bytes. What is too long loses its
 // middle: the beginning says what it is about, the end what is asked.
 func condensed(text string, limit int) string {
-	flat := textsafe.Visible(strings.NewReplacer("**", "", "`", "").Replace(text))
-	if len(flat) <= limit {
-		return flat
-	}
-	tail := strings.ToValidUTF8(flat[len(flat)-limit*2/5:], "")
-	return Shorten(flat, limit*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
+	return ends(textsafe.Visible(strings.NewReplacer("**", "", "`", "").Replace(text)), limit)
 }

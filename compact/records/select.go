@@ -72,6 +72,7 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
+	c.from(slices.Values(slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.row == nil || it.short || !s.named(it.row) })), int(rowsShare*float64(room)), room)
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
@@ -93,7 +94,8 @@ const (
 	wordsShare = 0.15 // else the newest of that, where room is scarce
 	callShare  = 0.15 // the newest lines of the ledger
 	meantShare = 0.6
-	freshShare = 0.5 // an output that nobody has answered yet
+	rowsShare  = 0.35 // the records that what stays names
+	freshShare = 0.5  // an output that nobody has answered yet
 )
 
 // pickedShare is the most that lines take which a model picked.
@@ -157,6 +159,11 @@ const (
 	planShare    = 0.15
 	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
 )
+
+// named reports a record whose identifier stands in what stays.
+func (s *Set) named(r *row) bool {
+	return r.keyed && slices.ContainsFunc(r.of.values, func(k int32) bool { return s.values.all[k].focus })
+}
 
 // said is what all words of people cost.
 func (s *Set) said() (n int) {
