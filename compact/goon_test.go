@@ -342,7 +342,7 @@ func TestWhatWasDoneForTheOpenRequestIsTold(t *testing.T) {
 		call("d", "cancel_reservation", `{"reservation_id":"59XX6W"}`, reservation("59XX6W", 7, obj{"payment_history": []obj{{"payment_id": "credit_card_2408938", "amount": -624}}, "status": "cancelled"})),
 		call("e", "get_user_details", `{"user_id":"daiki_muller_1116"}`, `{"user_id":"daiki_muller_1116","membership":"silver","reservations":["7WPL39","XEHM4B","59XX6W","3EMQJ6","A90KR2","9MRJD4"]}`))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 500})
-	for _, want := range []string{"# update_reservation_flights: payment credit_card_2408938\nreservation XEHM4B: ", "- cancel_reservation(reservation 59XX6W)"} {
+	for _, want := range []string{"- update_reservation_flights(reservation XEHM4B, ", "- cancel_reservation(reservation 59XX6W)"} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("no %q in\n%s", want, res.Summary)
 		}

@@ -172,7 +172,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 			cells[i].text = Shorten(cells[i].text, argsLimit)
 		}
 		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
-		it.text += ": " + Shorten(joined(cells), listLimit/2)
+		it.text += ": " + ends(joined(cells), shortOutput)
 	}
 	for _, c := range append(cells, w.args...) {
 		it.values = append(it.values, c.values...)

@@ -141,11 +141,21 @@ func Collect(texts []Text, o Options) *Set {
 	for i := range texts {
 		s.read(texts, i)
 	}
+	said, short := Text{}, false
 	for i := range texts {
-		if f := texts[i].From; f == User || f == Assistant {
-			s.values.mention(&texts[i])
+		t := &texts[i]
+		switch t.From {
+		case Assistant:
+			said = *t
+			fallthrough
+		case User:
+			s.values.mention(t, t.Kept)
+			short = t.From == User && t.Kept && len(t.Body) < briefRequest
 		}
-		s.brief = texts[i].From == User && texts[i].Kept && len(texts[i].Body) < briefRequest
+		s.brief = short && t.From == User
+	}
+	if short {
+		s.values.mention(&said, true)
 	}
 	for _, it := range s.items {
 		it.stale = it.stale || it.by != "" && !s.acts[it.by]

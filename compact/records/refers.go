@@ -6,12 +6,17 @@ import "slices"
 // request names, then its beginning and its end.
 func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
-		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.short
+		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.short || c.s.told(it)
 	})
 	c.from(slices.Values(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] })), share, room)
 	share -= c.from(slices.Values(fresh), share*2/3, room)
 	slices.Reverse(fresh)
 	c.from(slices.Values(fresh), share, room)
+}
+
+// told reports a record whose call the ledger tells.
+func (s *Set) told(it *item) bool {
+	return it.row != nil && it.row.keyed && s.acted[it.row.of.whole].place == it.place
 }
 
 // lastLead is the line that tells what the assistant said last; nil where that stays.

@@ -72,7 +72,7 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
-	c.from(slices.Values(slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.row == nil || it.short || !s.named(it.row) })), int(rowsShare*float64(room)), room)
+	c.from(slices.Values(slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.row == nil || it.short || !s.named(it.row) || s.told(it) })), int(rowsShare*float64(room)), room)
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
@@ -93,7 +93,7 @@ const (
 	saidShare  = 0.3  // what people wrote, where all of it fits
 	wordsShare = 0.15 // else the newest of that, where room is scarce
 	callShare  = 0.15 // the newest lines of the ledger
-	meantShare = 0.6
+	meantShare = 0.6  // the lines of calls that what stays speaks of
 	rowsShare  = 0.35 // the records that what stays names
 	freshShare = 0.5  // an output that nobody has answered yet
 )
