@@ -327,7 +327,7 @@ func (m *Model) spentToo(v *view, r *refusal) bool {
 
 // other chooses, among the values that the run saw for a parameter, the one that
 // goes best: never one that was refused in this run; of the kind that worked most
-// often here; of those the one most like what was planned.
+// often here.
 func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) bool) (string, bool) {
 	l := &v.in.leaves[at]
 	var best *seenValue
@@ -343,9 +343,6 @@ func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) b
 		if m.values.good[valueHash(l.path, c.value)] {
 			rank++
 		}
-		if digits(c.value) == digits(l.text) && digits(l.text) != "" {
-			rank += 4
-		}
 		if !c.limited {
 			rank += 2.5
 		}
@@ -357,15 +354,6 @@ func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) b
 		return "", false
 	}
 	return best.value, true
-}
-
-func digits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, s)
 }
 
 // refusedInRun reports whether a value failed at a path in this run.

@@ -1,14 +1,12 @@
 package preflight
 
 import (
-	"bytes"
+	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	tested "memoryd/guidelines/rules"
 	"memoryd/store"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxSeenBytes bounds how much of a run's outputs is read for values.
@@ -50,12 +48,12 @@ func (m *Model) valuesSeen(v *view) *seenValues {
 }
 
 func (s *seenValues) read(c *store.RunCall) {
-	text := strings.TrimSpace(c.Output)
-	if text == "" || text[0] != '{' && text[0] != '[' {
+	var tree any
+	if json.Unmarshal([]byte(c.Output), &tree) != nil {
 		return
 	}
 	was := len(s.list)
-	s.scan([]byte(text))
+	s.walk(tree, "", "", nil)
 	for _, v := range s.list[was:] {
 		v.tool = c.Tool
 	}
@@ -89,88 +87,44 @@ func (s *seenValues) of(l *leaf) []*seenValue {
 	return out
 }
 
-// scan reads an output that is JSON as far as it can be read.
-func (s *seenValues) scan(text []byte) {
-	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	s.value(dec, "", "", nil, 0)
-}
-
 // maxSeen bounds the values of a run that are kept.
 const maxSeen = 2000
 
-// value reads the next value, the member name of something called parent; own is
-// the value that the name is itself, as in {"payment_methods": {"card_1": {...}}}. It
-// reports whether reading can go on.
-func (s *seenValues) value(dec *jsontext.Decoder, parent, name string, own *seenValue, depth int) bool {
-	if depth > 16 || len(s.list) >= maxSeen {
-		return dec.SkipValue() == nil
-	}
-	switch dec.PeekKind() {
-	case '{':
-		return s.members(dec, name, own, depth)
-	case '[':
-		if _, err := dec.ReadToken(); err != nil {
-			return false
+// walk notes the values in the member name of something called parent; own is the value that
+// the name is itself, as in {"payment_methods": {"card_1": {...}}}.
+func (s *seenValues) walk(v any, parent, name string, own *seenValue) {
+	switch v := v.(type) {
+	case string:
+		s.see(v, name, parent)
+	case []any:
+		for _, e := range v {
+			s.walk(e, parent, name, nil)
 		}
-		for dec.PeekKind() != ']' {
-			if !s.value(dec, parent, name, nil, depth+1) {
-				return false
+	case map[string]any:
+		for _, member := range slices.Sorted(maps.Keys(v)) {
+			switch e := v[member].(type) {
+			case float64:
+				if own != nil && !own.limited {
+					own.limit, own.limited = e, true
+				}
+			case map[string]any:
+				s.walk(e, name, member, s.see(member, name))
+			default:
+				s.walk(e, name, member, nil)
 			}
 		}
-		_, err := dec.ReadToken()
-		return err == nil
 	}
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return false
-	}
-	if tok.Kind() == '"' {
-		s.see(tok.String(), name, parent)
-	}
-	return true
 }
 
-func (s *seenValues) members(dec *jsontext.Decoder, name string, own *seenValue, depth int) bool {
-	if _, err := dec.ReadToken(); err != nil {
-		return false
-	}
-	for dec.PeekKind() != '}' {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return false
-		}
-		member := tok.String()
-		if dec.PeekKind() == '0' && own != nil && !own.limited {
-			tok, err := dec.ReadToken()
-			if err != nil {
-				return false
-			}
-			if f, err := tok.Float(); err == nil {
-				own.limit, own.limited = f, true
-			}
-			continue
-		}
-		var inner *seenValue
-		if dec.PeekKind() == '{' {
-			inner = s.see(member, name, "")
-		}
-		if !s.value(dec, name, member, inner, depth+1) {
-			return false
-		}
-	}
-	_, err := dec.ReadToken()
-	return err == nil
-}
-
-// see notes a value and what it stood under. It returns the value if it is new:
-// what the newest output says of it counts.
+// see notes a value and what it stood under. It returns the value if it is new: what the
+// newest output says of it counts.
 func (s *seenValues) see(value string, under ...string) *seenValue {
-	if !isID(&leaf{kind: text, text: value}) {
-		return nil
-	}
 	c := s.byValue[value]
 	isNew := c == nil
 	if isNew {
+		if len(s.list) >= maxSeen || !isID(&leaf{kind: text, text: value}) {
+			return nil
+		}
 		c = &seenValue{value: value}
 		s.byValue[value] = c
 		s.list = append(s.list, c)

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -11,12 +12,14 @@ import (
 // each weighed by its rarity (inverse document frequency). Equal inputs stand in
 // it once.
 type neighbours struct {
-	number map[uint64]int32 // of a feature, by what it is a hash of
-	rarity []float64
-	from   []int32 // by feature, where its entries begin; one more for the end
-	in     []int32 // the inputs that have it
-	with   []float32
-	calls  [][]int32 // by input, its calls, oldest first
+	calls [][]int32           // by input, its calls, oldest first
+	with  map[uint64][]having // by feature
+}
+
+// having is an input with a feature, and what that counts for in it.
+type having struct {
+	input  int32
+	weight float32
 }
 
 // neighbour is a place in the history and how like it is.
@@ -39,59 +42,54 @@ const (
 )
 
 func newNeighbours(h *history) *neighbours {
-	n := &neighbours{number: map[uint64]int32{}}
-	place := map[uint64]int32{} // by identity
-	var first []int32           // by input, its first call
+	n := &neighbours{with: map[uint64][]having{}}
+	place := map[uint64]int{} // by identity
+	var first []int32         // by input, its first call
 	for i := range h.calls {
 		at, known := place[h.calls[i].identity]
 		if !known {
-			at = int32(len(first)) //nolint:gosec // at most maxCalls
+			at = len(first)
 			place[h.calls[i].identity] = at
 			first = append(first, int32(i)) //nolint:gosec // at most maxCalls
 			n.calls = append(n.calls, nil)
 		}
 		n.calls[at] = append(n.calls[at], int32(i)) //nolint:gosec // at most maxCalls
 	}
-	n.index(h, first)
-	return n
-}
-
-// index makes the entries of the inputs, given the first call of each.
-func (n *neighbours) index(h *history, first []int32) {
-	count := make([]int32, len(h.read.features.keys))
+	features := &h.read.features
+	count := make([]int, len(features.keys))
 	for _, call := range first {
-		for _, f := range h.read.features.of(call) {
+		for _, f := range features.of(call) {
 			count[f]++
 		}
 	}
-	numbers := make([]int32, len(count))
-	n.from = []int32{0}
-	for f, c := range count {
-		numbers[f] = -1
-		if c >= leastShared && int(c) < len(first) || len(first) == 1 {
-			numbers[f] = int32(len(n.rarity)) //nolint:gosec // bounded by features
-			n.number[h.read.features.keys[f]] = numbers[f]
-			n.rarity = append(n.rarity, math.Log(float64(1+len(first))/float64(1+c))+1e-3)
-			n.from = append(n.from, n.from[len(n.from)-1]+c)
+	for f, key := range features.keys {
+		if n.rarity(count[f]) > 0 {
+			n.with[key] = make([]having, 0, count[f])
 		}
 	}
-	end := n.from[len(n.from)-1]
-	n.in, n.with = make([]int32, end), make([]float32, end)
-	next := slices.Clone(n.from)
 	for at, call := range first {
 		length := 0.0
-		for _, f := range h.read.features.of(call) {
-			if k := numbers[f]; k >= 0 {
-				length += square(n.rarity[k])
-			}
+		for _, f := range features.of(call) {
+			length += square(n.rarity(count[f]))
 		}
-		for _, f := range h.read.features.of(call) {
-			if k := numbers[f]; k >= 0 {
-				n.in[next[k]], n.with[next[k]] = int32(at), float32(n.rarity[k]/math.Sqrt(length)) //nolint:gosec // at most maxCalls
-				next[k]++
+		for _, f := range features.of(call) {
+			if rarity := n.rarity(count[f]); rarity > 0 {
+				key := features.keys[f]
+				n.with[key] = append(n.with[key], having{int32(at), float32(rarity / math.Sqrt(length))}) //nolint:gosec // at most maxCalls
 			}
 		}
 	}
+	return n
+}
+
+// rarity is what a feature of so many inputs counts for: nothing where it is of one or of
+// all.
+func (n *neighbours) rarity(inputs int) float64 {
+	all := len(n.calls)
+	if all > 1 && (inputs < leastShared || inputs == all) {
+		return 0
+	}
+	return math.Log(float64(1+all)/float64(1+inputs)) + 1e-3
 }
 
 // of lists the calls like an input, nearest first, newer calls first among equals.
@@ -99,13 +97,14 @@ func (n *neighbours) of(p *planned) []neighbour {
 	cosine := make([]float64, len(n.calls))
 	length := 0.0
 	for _, f := range p.features {
-		k, known := n.number[f]
-		if !known {
+		inputs := n.with[f]
+		if len(inputs) == 0 {
 			continue
 		}
-		length += square(n.rarity[k])
-		for e := n.from[k]; e < n.from[k+1]; e++ {
-			cosine[n.in[e]] += n.rarity[k] * float64(n.with[e])
+		rarity := n.rarity(len(inputs))
+		length += square(rarity)
+		for _, has := range inputs {
+			cosine[has.input] += rarity * float64(has.weight)
 		}
 	}
 	var near []neighbour
@@ -118,13 +117,7 @@ func (n *neighbours) of(p *planned) []neighbour {
 		}
 	}
 	slices.SortFunc(near, func(a, b neighbour) int {
-		switch {
-		case a.similarity > b.similarity:
-			return -1
-		case a.similarity < b.similarity:
-			return 1
-		}
-		return b.call - a.call
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), b.call-a.call)
 	})
 	return near[:min(len(near), mostNear)]
 }

@@ -30,7 +30,7 @@ func (m *Model) plan(v *view) *tested.Planned {
 	if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
 		for i := range v.in.leaves {
 			if l := &v.in.leaves[i]; l.kind == text && tested.IdentifierLike(l.text) {
-				c.Sources = append(c.Sources, v.sourceOf(l))
+				c.Sources = append(c.Sources, m.sourceOf(v, l))
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (v *view) answered(i int) bool {
 }
 
 // sourceOf is where a value stood in the run.
-func (v *view) sourceOf(l *leaf) tested.Source {
+func (m *Model) sourceOf(v *view, l *leaf) tested.Source {
 	s := tested.Source{Path: strings.TrimPrefix(l.path, ".")}
 	for i := range v.RunCalls { // the newest first
 		c := &v.RunCalls[i]
@@ -52,13 +52,9 @@ func (v *view) sourceOf(l *leaf) tested.Source {
 			continue
 		}
 		s.Tool = c.Tool
-		if s.State == "" {
-			for value, state := range tested.States(c.Output) {
-				if value == l.text {
-					s.State = state
-				}
-			}
-		}
+	}
+	if seen := m.valuesSeen(v).byValue[l.text]; seen != nil {
+		s.State = seen.state
 	}
 	return s
 }
