@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"strings"
-	"unsafe"
 )
 
 // wording is what the output of a call that went wrong says: the message on one line,
@@ -41,15 +40,13 @@ func (ob *Observation) values() []leafValue {
 }
 
 // Digest parses the bodies of trimmed observations of one tool, so that repeated mining does
-// not have to, and returns roughly how much memory they take.
-func Digest(list []Observation) (size int) {
+// not have to.
+func Digest(list []Observation) {
 	for i := range list {
 		ob := &list[i]
 		ob.form = pathSet(ob.values())
-		size += int(unsafe.Sizeof(*ob)) + 2*len(ob.Input) + len(ob.form) + cap(ob.leaves)*int(unsafe.Sizeof(leafValue{}))
 		if wrong(&ob.Call) {
-			size += 3*len(ob.Output) + len(ob.message().pieces)*int(unsafe.Sizeof(piece{}))
+			ob.message()
 		}
 	}
-	return size
 }

@@ -142,7 +142,7 @@ func (o *Observer) sources(r *run, leaves []leafValue) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.kind != '"' || strings.Contains(l.path, "[]") != listed || len(list) == maxSources || !idLike(l.text) || rules.IsDate(l.text) {
+			if l.kind != '"' || strings.Contains(l.path, "[]") != listed || len(list) == maxSources || !idLike(l.text) || rules.DateForm(l.text) != "" {
 				continue
 			}
 			s := Source{Path: l.path}

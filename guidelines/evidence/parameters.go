@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"memoryd/guidelines/rules"
 )
 
 // Parameter describes one path of the inputs: "a.b" is member b of a, "a[]" any element of
@@ -228,37 +230,21 @@ func formShared(p *Parameter) string {
 	return form
 }
 
-var knownForms = []struct {
-	name string
-	re   *regexp.Regexp
-}{
-	{"date as YYYY-MM-DD", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
-	{"date with time as YYYY-MM-DD HH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)},
-	{"date with time as YYYY-MM-DDTHH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$`)},
-	{"full URL", regexp.MustCompile(`^https?://\S+$`)},
-	{"e-mail address", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[a-z]+$`)},
-	{"pattern", regexp.MustCompile(`^[A-Z0-9]{3,8}$`)},
-}
+// codeForm is a short code of capital letters and digits.
+var codeForm = regexp.MustCompile(`^[A-Z0-9]{3,8}$`)
 
-// formOf is the form of a text: one that has a name, or capital letters and digits
-// of a short code as A and 0.
+// formOf is the form of a text: one that has a name, or the letters and digits of a short
+// code as A and 0.
 func formOf(s string) string {
-	for _, k := range knownForms {
-		if !k.re.MatchString(s) {
-			continue
-		}
-		if k.name != "pattern" {
-			return k.name
-		}
-		code := strings.Map(func(r rune) rune {
-			if r >= 'A' {
-				return 'A'
-			}
-			return '0'
-		}, s)
-		if strings.Contains(code, "A") {
-			return "pattern " + code
-		}
+	form := rules.Form(s)
+	if date := rules.DateForm(s); date != "" {
+		return "date as " + date
+	}
+	switch {
+	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+		return "full URL"
+	case codeForm.MatchString(s) && strings.Contains(form, "A"):
+		return "pattern " + form
 	}
 	return ""
 }

@@ -28,10 +28,6 @@ type learner struct {
 	base    float64
 	// agents is by how much the log odds differ with agents whose record is known.
 	agents map[uint64]float64
-	// spread is by which factor outcomes scattered more about the predictions of
-	// their block of the history than chance does: the sign of a tool, or of its
-	// callers, that change.
-	spread float64
 }
 
 const scores = 2
@@ -74,7 +70,7 @@ const (
 // newLearner learns from the judged calls of a history. It also gives the estimate
 // for each of them from the runs of the other folds.
 func newLearner(h *history) (l *learner, estimates []float64) {
-	l = &learner{spread: 1, base: h.rate()}
+	l = &learner{base: h.rate()}
 	features, pieces := h.count(&h.read.features), h.count(&h.read.pieces)
 	fresh := h.fresh(pieces, l.base)
 	points := make([][scores]float64, len(h.judged))
@@ -105,7 +101,6 @@ func newLearner(h *history) (l *learner, estimates []float64) {
 		estimates[i] = logistic(l.level + l.weight*x[i])
 	}
 	l.agents = h.agents(estimates)
-	l.spread = spreadOf(h, estimates)
 	l.keep(h, features, pieces, fresh)
 	return l, estimates
 }
@@ -366,25 +361,6 @@ func (h *history) fit(start, inertia float64, of func(i int) (offset, x, weight 
 		c -= min(max(gradient/curve, -1), 1)
 	}
 	return c
-}
-
-// spreadOf is the mean squared deviation, in standard deviations, of the outcomes
-// of consecutive parts of the history from their estimates; at least 1.
-func spreadOf(h *history, estimates []float64) float64 {
-	var sum float64
-	for b := range folds {
-		var off, variance float64
-		for i := b * len(estimates) / folds; i < (b+1)*len(estimates)/folds; i++ {
-			p := estimates[i]
-			off -= p
-			variance += p * (1 - p)
-			if h.calls[h.judged[i]].failed() {
-				off++
-			}
-		}
-		sum += square(off) / max(variance, 1e-9) / folds
-	}
-	return min(max(1, sum), 50)
 }
 
 // foldRuns numbers the runs of the judged calls and puts them into folds. Where all

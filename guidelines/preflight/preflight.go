@@ -44,7 +44,7 @@ type Assessment struct {
 	// run shows anything.
 	Risk *float64
 	// RiskCI95 is a 95 % interval for Risk: Wilson's, with the effective number of similar
-	// calls, and fewer if the history is not homogeneous. It is zero if Risk is nil.
+	// calls. It is zero if Risk is nil.
 	RiskCI95 [2]float64
 	// BaseRate is the share of judged calls that scored 0, over Judged calls.
 	BaseRate float64
@@ -374,7 +374,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	risk, support := rate, weight
 	if m.learner != nil {
 		risk = logistic(logit(clip(m.learner.of(v.in))) + m.learner.agents[v.Agent])
-		support = min(weight, 4+effective(near)) / m.learner.spread
+		support = min(weight, 4+effective(near))
 	}
 	// What an input's own record says comes after what is said of all inputs, and
 	// before what is said of this input in this run.

@@ -129,18 +129,14 @@ func (r *Rule) write(s *search, behind []*row) {
 // workedValues lists the values of a parameter that worked in enough calls, the most
 // frequent first.
 func workedValues(rows []row, p string, several bool) []value {
-	by := map[string]*quorum{}
-	kinds := map[string]value{}
+	by, kinds := tally{}, map[string]value{}
 	for i := range rows {
 		v := rows[i].in[p]
 		if rows[i].Bad || v.kind == absent || v.kind == other {
 			continue
 		}
-		if by[v.text] == nil {
-			by[v.text] = &quorum{}
-			kinds[v.text] = v
-		}
-		by[v.text].add(&rows[i])
+		by.add(v.text, &rows[i])
+		kinds[v.text] = v
 	}
 	var out []value
 	for _, s := range slices.Sorted(maps.Keys(by)) {
@@ -169,13 +165,9 @@ const maxSmall = 20
 
 // refusedValues are those that failed calls of enough runs gave, at most three.
 func refusedValues(behind []*row, p string) []string {
-	by := map[string]*quorum{}
+	by := tally{}
 	for _, b := range behind {
-		t := b.in[p].text
-		if by[t] == nil {
-			by[t] = &quorum{}
-		}
-		by[t].add(b)
+		by.add(b.in[p].text, b)
 	}
 	var out []string
 	for _, t := range slices.Sorted(maps.Keys(by)) {
@@ -190,50 +182,31 @@ func refusedValues(behind []*row, p string) []string {
 // not be shown.
 func otherStates(rows []row, h *hypothesis) string {
 	field, _, _ := strings.Cut(h.set[0], "=")
-	by := map[string]*quorum{}
+	by := tally{}
 	for i := range rows {
-		if rows[i].Bad {
+		s, ok := rows[i].source(h.p)
+		if rows[i].Bad || !ok {
 			continue
 		}
-		if s, ok := rows[i].source(h.p); ok {
-			for f := range strings.FieldsSeq(s.State) {
-				if state, is := strings.CutPrefix(f, field+"="); is {
-					if by[state] == nil {
-						by[state] = &quorum{}
-					}
-					by[state].add(&rows[i])
-				}
+		for f := range strings.FieldsSeq(s.State) {
+			if state, is := strings.CutPrefix(f, field+"="); is {
+				by.add(state, &rows[i])
 			}
 		}
 	}
-	best := ""
-	for _, state := range slices.Sorted(maps.Keys(by)) {
-		if by[state].met(false) && shown(state) && (best == "" || by[state].calls > by[best].calls) {
-			best = state
-		}
-	}
-	return best
+	return by.most(shown)
 }
 
 // otherHead is how the values of good calls begin most; "" where they begin in no way that
 // may be shown.
 func otherHead(rows []row, h *hypothesis) string {
-	by := map[string]*quorum{}
-	best := ""
+	by := tally{}
 	for i := range rows {
 		if s := head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
-			if by[s] == nil {
-				by[s] = &quorum{}
-			}
-			by[s].add(&rows[i])
+			by.add(s, &rows[i])
 		}
 	}
-	for _, s := range slices.Sorted(maps.Keys(by)) {
-		if by[s].met(false) && origin.IsWord(strings.TrimRight(s, "_-")) && (best == "" || by[s].calls > by[best].calls) {
-			best = s
-		}
-	}
-	return best
+	return by.most(func(s string) bool { return origin.IsWord(strings.TrimRight(s, "_-")) })
 }
 
 // boundSaid moves the bound to the number in the gap between good and failed calls
@@ -301,16 +274,13 @@ func speaksOf(message, p string) bool {
 // agreed is the one token that stands in the messages of two calls of two runs, and
 // in most of them; "" where there is none, or more than one.
 func agreed(behind []*row, tokens func(message string) []string, fits func(string) bool) string {
-	by := map[string]*quorum{}
+	by := tally{}
 	for _, b := range behind {
 		var seen []string
 		for _, s := range tokens(b.Message) {
 			if fits(s) && !slices.Contains(seen, s) {
 				seen = append(seen, s)
-				if by[s] == nil {
-					by[s] = &quorum{}
-				}
-				by[s].add(b)
+				by.add(s, b)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,11 +85,11 @@ func (r *row) stood(p string, is func(Source) bool) bool {
 
 // dated reports whether a value is a date: where it stood before says nothing.
 func (r *row) dated(p string) bool {
-	return dateForms[form(r.in[strings.ReplaceAll(p, "[]", "[0]")].text)] != ""
+	return DateForm(r.in[strings.ReplaceAll(p, "[]", "[0]")].text) != ""
 }
 
-// IsDate reports whether a text has the form of a date or a time.
-func IsDate(s string) bool { return dateForms[form(s)] != "" }
+// DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
+func DateForm(s string) string { return dateForms[form(s)] }
 
 // rowsOf reads the newest calls.
 func rowsOf(calls []Call) []row {
@@ -242,6 +243,27 @@ func (q *quorum) met(parties bool) bool {
 
 func (q *quorum) of(calls int, several bool) bool {
 	return q.calls >= calls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
+}
+
+// tally counts what is behind each of some texts.
+type tally map[string]*quorum
+
+func (t tally) add(s string, r *row) {
+	if t[s] == nil {
+		t[s] = &quorum{}
+	}
+	t[s].add(r)
+}
+
+// most is the text with most calls behind it that has a quorum and may stand in a line; ""
+// where there is none.
+func (t tally) most(may func(string) bool) (best string) {
+	for _, s := range slices.Sorted(maps.Keys(t)) {
+		if t[s].met(false) && may(s) && (best == "" || t[s].calls > t[best].calls) {
+			best = s
+		}
+	}
+	return best
 }
 
 // several reports whether there are several sources: then a rule needs two.

@@ -53,7 +53,7 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 	if err != nil || len(pieces) != 2 {
 		t.Fatalf("%d pieces (%v)", len(pieces), err)
 	}
-	for _, p := range w.decoded.lru.Values() {
+	for _, p := range w.decoded.cache.Values() {
 		p.list[0].Output = "from memory"
 	}
 	again := observations(t, w, 0)
@@ -77,8 +77,8 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 		t.Errorf("%d observations; what another server wrote is not read", len(now))
 	}
 	w.forget(func(memoryd.ToolRef, uint64) bool { return true })
-	if w.decoded.size != 0 || w.decoded.lru.Len() != 0 {
-		t.Errorf("%d bytes of a tool that is gone are kept", w.decoded.size)
+	if n := w.decoded.cache.Len(); n != 0 {
+		t.Errorf("%d pieces of a tool that is gone are kept", n)
 	}
 }
 
@@ -86,26 +86,19 @@ func TestWhatIsKeptDecodedIsBounded(t *testing.T) {
 	const tools = 12
 	s := mem.New()
 	w := filled(t, s, 3*pieceCalls, tools)
-	w.decoded = newDecodedPieces(1 << 20)
+	w.decoded = newDecodedPieces(10)
 	for tool := range tools {
 		for range 2 {
 			if list := observations(t, w, tool); len(list) != 3*pieceCalls {
 				t.Fatalf("%d observations", len(list))
 			}
 		}
-		if w.decoded.size > w.decoded.most {
-			t.Fatalf("%d bytes are kept, at most %d may be", w.decoded.size, w.decoded.most)
+		if n := w.decoded.cache.Len(); n > 10 {
+			t.Fatalf("%d pieces are kept, at most 10 may be", n)
 		}
 	}
-	sum := 0
-	for _, p := range w.decoded.lru.Values() {
-		sum += p.size
-	}
-	if w.decoded.size != sum || sum < w.decoded.most/2 {
-		t.Errorf("%d bytes are counted, %d are there", w.decoded.size, sum)
-	}
 	last := memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprintf("tool%d", tools-1)}
-	if !slices.ContainsFunc(w.decoded.lru.Keys(), func(k store.RecordKey) bool { return k.ToolRef == last }) {
+	if !slices.ContainsFunc(w.decoded.cache.Keys(), func(k store.RecordKey) bool { return k.ToolRef == last }) {
 		t.Error("the tool that was read last is not kept")
 	}
 }
