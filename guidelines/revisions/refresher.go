@@ -53,10 +53,15 @@ func (s *State) see(tool memoryd.Tool, now time.Time) {
 		return
 	}
 	s.Written++
-	if g.BasedOn != tool.Revision {
+	if changed(tool) {
 		s.Stale++
 		s.Oldest = max(s.Oldest, now.Sub(g.Written))
 	}
+}
+
+// changed reports whether a tool has no guideline, or its history changed since.
+func changed(tool memoryd.Tool) bool {
+	return tool.Guideline.Revision == 0 || tool.Guideline.BasedOn != tool.Revision
 }
 
 // NewRefresher returns the refresher of a manager. Nothing runs before Start.
@@ -122,14 +127,30 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 	if err != nil || until.IsZero() {
 		return Pass{Elsewhere: err == nil}, err
 	}
-	w := &pass{r: r, until: until}
-	err = r.eachTool(ctx, func(tool memoryd.Tool) error { return w.meet(ctx, tool) })
-	did := w.did
+	var did Pass
+	var seen State
+	err = r.eachTool(ctx, func(tool memoryd.Tool) error {
+		now := r.manager.Now()
+		seen.see(tool, now)
+		if !now.Before(until.Add(-r.term() / 2)) { // a pass may take longer than a lease
+			if until, err = r.lease(ctx); err != nil {
+				return err
+			}
+			if until.IsZero() {
+				return errElsewhere
+			}
+		}
+		if !changed(tool) || did.Written+did.Failed >= r.manager.Config.PerRound {
+			return nil
+		}
+		did.Looked++
+		return r.tool(ctx, tool.ToolRef, &did)
+	})
 	switch {
 	case errors.Is(err, errElsewhere):
 		did.Elsewhere, err = true, nil
 	case err == nil:
-		r.note(w.seen)
+		r.note(seen)
 	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
 		r.log.InfoContext(ctx, "guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)
@@ -141,9 +162,13 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 // others from theirs.
 func (r *Refresher) tool(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
 	err := lifecycle.Do(ctx, r.log, "guidelines", func() error { return r.review(ctx, ref, did) })
-	if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
+	_, panicked := errors.AsType[*lifecycle.PanicError](err)
+	switch {
+	case panicked:
 		did.Failed++
 		return nil
+	case memoryd.IsKind(err, memoryd.NotFound):
+		return nil // deleted meanwhile
 	}
 	return err
 }
@@ -151,8 +176,6 @@ func (r *Refresher) tool(ctx context.Context, ref memoryd.ToolRef, did *Pass) er
 func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
 	why, err := r.manager.Review(ctx, ref)
 	switch {
-	case memoryd.IsKind(err, memoryd.NotFound):
-		return nil // deleted meanwhile
 	case err != nil:
 		return err
 	case why != "":
@@ -162,8 +185,6 @@ func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) 
 	}
 	out, err := r.manager.Refresh(ctx, ref, IfStale)
 	switch {
-	case memoryd.IsKind(err, memoryd.NotFound):
-		return nil
 	case err != nil:
 		return err
 	case out.Failed != nil:
@@ -190,47 +211,6 @@ func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error)
 			}
 		}
 	}
-	return nil
-}
-
-// pass is a pass under way.
-type pass struct {
-	r     *Refresher
-	until time.Time // the end of the lease
-	did   Pass
-	seen  State
-}
-
-// meet looks at a tool.
-func (w *pass) meet(ctx context.Context, tool memoryd.Tool) error {
-	w.seen.see(tool, w.r.manager.Now())
-	if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision {
-		return w.keep(ctx)
-	}
-	return w.visit(ctx, tool.ToolRef)
-}
-
-func (w *pass) visit(ctx context.Context, ref memoryd.ToolRef) error {
-	if err := w.keep(ctx); err != nil || w.did.Written+w.did.Failed >= w.r.manager.Config.PerRound {
-		return err
-	}
-	w.did.Looked++
-	return w.r.tool(ctx, ref, &w.did)
-}
-
-// keep renews the lease when half of it has passed: a pass may take longer.
-func (w *pass) keep(ctx context.Context) error {
-	if w.r.manager.Now().Before(w.until.Add(-w.r.term() / 2)) {
-		return nil
-	}
-	until, err := w.r.lease(ctx)
-	if err != nil {
-		return err
-	}
-	if until.IsZero() {
-		return errElsewhere
-	}
-	w.until = until
 	return nil
 }
 
@@ -312,7 +292,7 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 		return Result{}, err
 	}
 	g := tool.Guideline
-	if g.Revision > 0 && g.BasedOn == tool.Revision && when != Always {
+	if !changed(tool) && when != Always {
 		return Result{Skipped: NothingNew}, nil
 	}
 	st, _, err := m.status(ctx, ref)

@@ -89,7 +89,7 @@ func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call
 // Stale returns why the tool's guideline is stale; an empty result means that it is not.
 func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, error) {
 	tool, err := m.Store.Tool(ctx, ref)
-	if g := tool.Guideline; err != nil || g.Revision > 0 && g.BasedOn == tool.Revision {
+	if err != nil || !changed(tool) {
 		return nil, err
 	}
 	calls, err := m.Store.History(ctx, ref, 0)
