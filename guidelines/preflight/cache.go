@@ -86,9 +86,8 @@ const (
 	modelAge    = 30 * time.Second // a model serves so long although something changed,
 	modelShare  = 20               // or until a twentieth of its calls has changed
 	fewCalls    = 50               // that are learned anew whenever one came: a forecast waits for that
-	learnWait   = 50 * time.Millisecond
-	runLookup   = 200 // calls of a run that count, the newest
-	newestCalls = 32  // that count before they are learned from
+	runLookup   = 200              // calls of a run that count, the newest
+	newestCalls = 32               // that count before they are learned from
 )
 
 // part names this package where panics are counted: it learns from foreign text.
@@ -163,11 +162,7 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return nil, nil, err
 	}
 	if !isNew {
-		e, learned, ok := c.find(tool) //nolint:contextcheck // what it begins outlives the request
-		if learned != nil && waited(ctx, learned) {
-			e, _, ok = c.find(tool) //nolint:contextcheck // likewise
-		}
-		if ok && e.model.options.Shared == shared {
+		if e, ok := c.find(tool); ok && e.model.options.Shared == shared { //nolint:contextcheck // what find begins outlives the request
 			newest, err := c.newest(ctx, tool, e)
 			return e.model, newest, err
 		}
@@ -181,18 +176,6 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return err
 	})
 	return m, nil, err
-}
-
-// waited waits until a small history is learned, and reports whether it was in time.
-func waited(ctx context.Context, learned <-chan struct{}) bool {
-	ctx, cancel := context.WithTimeout(ctx, learnWait)
-	defer cancel()
-	select {
-	case <-learned:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // newest reads the calls that came after a model was learned, once for a revision
@@ -304,43 +287,36 @@ func (c *Cache) options(ref memoryd.ToolRef) Options {
 	return Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms}
 }
 
-// find gives the model that there is, and has it learned anew if it is time. learned is
-// closed when that is done; it is nil if it is not worth waiting for.
-func (c *Cache) find(tool memoryd.Tool) (found entry, learned <-chan struct{}, ok bool) {
+// find gives the model that there is, unless it is of few calls and another one came, and
+// has it learned anew if it is time.
+func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.tools.Get(tool.ToolRef)
 	if !ok {
-		return found, nil, false
+		return found, false
 	}
-	grown := tool.Revision - e.revision
-	if grown < 0 { // the tool was deleted and began anew
+	grown, known := tool.Revision-e.revision, e.model.Calls()
+	switch {
+	case grown < 0: // the tool was deleted and began anew
 		c.tools.Remove(tool.ToolRef)
-		return found, nil, false
+		return found, false
+	case grown > 0 && known <= fewCalls:
+		return found, false
+	case e.isPart || grown > 0 && (int(grown)*modelShare > known || c.now().Sub(e.at) >= modelAge):
+		c.inBackground(tool)
 	}
-	few := grown > 0 && e.model.Calls() <= fewCalls
-	if e.isPart || few || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
-		learned = c.inBackground(tool)
-	}
-	if !few {
-		learned = nil
-	}
-	return *e, learned, true
+	return *e, true
 }
 
 // inBackground learns the tool anew unless another one is being learned: then the
 // next forecast asks again. The lock is held.
-func (c *Cache) inBackground(tool memoryd.Tool) <-chan struct{} {
-	if c.busy {
-		return nil
-	}
-	learned := make(chan struct{})
-	c.busy = c.worker.Go(func(ctx context.Context) error {
+func (c *Cache) inBackground(tool memoryd.Tool) {
+	c.busy = c.busy || c.worker.Go(func(ctx context.Context) error {
 		defer func() {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.busy = false
-			close(learned)
 		}()
 		_, err := c.learn(ctx, tool, 0)
 		if err != nil && ctx.Err() == nil {
@@ -350,10 +326,6 @@ func (c *Cache) inBackground(tool memoryd.Tool) <-chan struct{} {
 		}
 		return nil
 	})
-	if !c.busy {
-		return nil // stopped
-	}
-	return learned
 }
 
 // keep enters a model, unless a tool was forgotten since lost was read, and lets those
