@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"math"
 	"slices"
 	"strconv"
+
+	"memoryd/internal/stats"
 )
 
 // What makes a good call dear: so many times the median, and by a second or so many
@@ -36,7 +39,7 @@ func dear(own string, rows []row, e Effect) []Rule {
 	if len(known) < 2*minCalls+minGood {
 		return nil
 	}
-	usual := median(costs)
+	usual := stats.Median(costs)
 	open := make([]bool, len(known))
 	for i := range known {
 		call := *known[i].Call
@@ -55,34 +58,13 @@ func dear(own string, rows []row, e Effect) []Rule {
 				without = append(without, costs[k])
 			}
 		}
-		found[i].Effect, found[i].With, found[i].Otherwise = e, median(with), median(without)
+		found[i].Effect, found[i].With, found[i].Otherwise = e, stats.Median(with), stats.Median(without)
 	}
 	return slices.DeleteFunc(found, func(r Rule) bool { return r.With < dearTimes*r.Otherwise })
 }
 
-func median(of []float64) float64 {
-	if len(of) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(of))
-	return sorted[len(sorted)/2]
-}
-
-// short is a number in three digits at most.
+// short is a number in about three digits.
 func short(f float64) string {
-	digits := 0
-	switch {
-	case f < 10:
-		digits = 2
-	case f < 100:
-		digits = 1
-	}
-	s := strconv.FormatFloat(f, 'f', digits, 64)
-	for digits > 0 && (s[len(s)-1] == '0' || s[len(s)-1] == '.') {
-		if s[len(s)-1] == '.' {
-			return s[:len(s)-1]
-		}
-		s = s[:len(s)-1]
-	}
-	return s
+	digits := max(0, 2-int(math.Log10(max(f, 1))))
+	return strconv.FormatFloat(math.Round(f*math.Pow10(digits))/math.Pow10(digits), 'f', -1, 64)
 }

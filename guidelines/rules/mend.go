@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"cmp"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,12 +29,10 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	}
 	v, w := p.row.in[h.p], p.row.in[h.q]
 	switch h.what {
-	case without, is, notIn, notLike, offStep:
+	case without, is, notIn, notLike, offStep, above, below:
 		return r.give(h.p, p)
 	case with:
 		return []Edit{{Path: h.p, Remove: true}}
-	case above, below:
-		return r.nearest(h.p, v, p)
 	case apart:
 		if v.kind == absent {
 			return r.give(h.p, p)
@@ -85,29 +86,14 @@ func edit(path string, v value, of origin.Origin) Edit {
 	return Edit{Path: path, Value: v.text, Text: v.text, Of: of}
 }
 
-// give sets a parameter to the value that worked most often and meets no condition.
+// give sets a parameter to a value that worked and meets no condition: of numbers beyond a
+// bound the nearest, else the one that worked most often.
 func (r *Rule) give(path string, p *Planned) []Edit {
-	for _, v := range r.pool[path] {
-		if !r.stillHolds(p, path, v) {
-			return []Edit{edit(path, v, origin.Shared)}
-		}
-	}
-	return nil
-}
-
-// nearest sets a number to the worked one that is nearest.
-func (r *Rule) nearest(path string, old value, p *Planned) []Edit {
 	pool := slices.Clone(r.pool[path])
-	slices.SortStableFunc(pool, func(a, b value) int {
-		x, y := abs(a.num-old.num), abs(b.num-old.num)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	if r.when.what == above || r.when.what == below {
+		far := func(v value) float64 { return math.Abs(v.num - p.row.in[path].num) }
+		slices.SortStableFunc(pool, func(a, b value) int { return cmp.Compare(far(a), far(b)) })
+	}
 	for _, v := range pool {
 		if !r.stillHolds(p, path, v) {
 			return []Edit{edit(path, v, origin.Shared)}
@@ -116,16 +102,9 @@ func (r *Rule) nearest(path string, old value, p *Planned) []Edit {
 	return nil
 }
 
-func abs(x float64) float64 { return max(x, -x) }
-
 func (r *Rule) stillHolds(p *Planned, path string, v value) bool {
-	old, had := p.row.in[path]
-	p.row.in[path] = v
-	still := r.when.holds(&p.row)
-	if had {
-		p.row.in[path] = old
-	} else {
-		delete(p.row.in, path)
-	}
-	return still
+	row := p.row
+	row.in = maps.Clone(p.row.in)
+	row.in[path] = v
+	return r.when.holds(&row)
 }
