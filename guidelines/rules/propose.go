@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"memoryd/guidelines/origin"
 )
 
 // maxSet and maxForms bound what a parameter may vary over to be a closed set.
@@ -158,22 +156,7 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 			}
 		}
 	}
-	for _, p := range listed(rows) {
-		out = append(out, sources(rows, p)...)
-	}
 	return append(out, orders(rows)...)
-}
-
-// listed are the parameters of elements of lists whose values are like identifiers.
-func listed(rows []row) (paths []string) {
-	for i := range rows {
-		for _, s := range rows[i].Sources {
-			if strings.Contains(s.Path, "[]") && len(paths) < maxStates && origin.IsName(s.Path) && !slices.Contains(paths, s.Path) {
-				paths = append(paths, s.Path)
-			}
-		}
-	}
-	return paths
 }
 
 // limits are the hypotheses that a number is more than what an earlier answer gave beside

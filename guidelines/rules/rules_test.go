@@ -367,23 +367,6 @@ func TestANumberIsHeldAgainstWhatAnEarlierAnswerGaveBesideAnIdentifier(t *testin
 	}
 }
 
-func TestElementsOfListsHaveSourcesToo(t *testing.T) {
-	var calls []Call
-	for i := range 40 {
-		input, s := fmt.Sprintf(`{"items":[{"id":"it_%d"},{"id":"it_%d"}]}`, i, i+1), Source{Path: "items[].id", Tool: "list_items"}
-		c := good(i, input)
-		c.Sources = []Source{s, s}
-		if i%8 == 3 {
-			c = bad(i, input, "E7")
-			c.Sources = []Source{s, {Path: "items[].id"}}
-		}
-		calls = append(calls, c)
-	}
-	if got := lines(Find("own", calls)); !strings.Contains(got, "Copy `items[].id` exactly from an answer of `list_items`") {
-		t.Errorf("got %q", got)
-	}
-}
-
 // What one call was refused for is a hint after two good calls already, if its message names
 // the parameter: for its own value, with no bound between.
 func TestAFirstRefusalIsAHintAfterFewGoodCalls(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"memoryd/guidelines/origin"
 )
@@ -16,7 +15,6 @@ import (
 var (
 	slotNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	longNumber = regexp.MustCompile(`\d{5,}|\d+[.:]\d+`)
-	formToken  = regexp.MustCompile(`[\pL\pN+][\pL\pN./:+-]{3,23}`)
 )
 
 // kindOf masks what varies in a message: the values of the call, and long numbers.
@@ -76,13 +74,7 @@ func (r *Rule) write(s *search, behind []*row) {
 				show = append(show, g)
 			}
 		}
-		tokens := func(message string) []string { return formToken.FindAllString(message, maxTokens) }
-		if said := agreed(behind, tokens, func(t string) bool {
-			return template(t) && slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
-		}); said != "" && !slices.Contains(show, said) {
-			narrow = " (" + said + ")"
-		}
-		if len(show) == 0 && narrow == "" {
+		if len(show) == 0 {
 			return
 		}
 	case notIn, is:
@@ -295,41 +287,6 @@ func agreed(behind []*row, tokens func(message string) []string, fits func(strin
 		only = s
 	}
 	return only
-}
-
-// sameShape reports whether two texts have the same length and the same marks at the
-// same places.
-func sameShape(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	marks := 0
-	for i := range len(a) {
-		x, y := form(a[i:i+1]), form(b[i:i+1])
-		plainX, plainY := x == "A" || x == "0", y == "A" || y == "0"
-		if plainX != plainY || !plainX && x != y {
-			return false
-		}
-		if !plainX {
-			marks++
-		}
-	}
-	return marks > 0
-}
-
-// template reports whether a text is no value but says how one is written: each part repeats one letter or digit.
-func template(s string) bool {
-	last := rune(-1)
-	for _, r := range s {
-		is := unicode.IsLetter(r) || unicode.IsDigit(r)
-		if is && last >= 0 && r != last {
-			return false
-		}
-		if last = -1; is {
-			last = r
-		}
-	}
-	return true
 }
 
 // plainForm is a value of digits and marks, such as a date or a number of a telephone.

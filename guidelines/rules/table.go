@@ -61,7 +61,7 @@ func (r *row) read(c *Call) {
 }
 
 // source is where the value of a parameter stood before; false where it is not like an
-// identifier, or the run is not known. Of the elements of a list it is that of the first.
+// identifier, or the run is not known.
 func (r *row) source(p string) (found Source, ok bool) {
 	ok = r.stood(p, func(s Source) bool { found = s; return true })
 	return found, ok
@@ -80,12 +80,12 @@ func (r *row) stood(p string, is func(Source) bool) bool {
 			}
 		}
 	}
-	return !known && r.Named && IdentifierLike(r.in[strings.ReplaceAll(p, "[]", "[0]")].text) && is(Source{})
+	return !known && r.Named && IdentifierLike(r.in[p].text) && is(Source{})
 }
 
 // dated reports whether a value is a date: where it stood before says nothing.
 func (r *row) dated(p string) bool {
-	return DateForm(r.in[strings.ReplaceAll(p, "[]", "[0]")].text) != ""
+	return DateForm(r.in[p].text) != ""
 }
 
 // DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
