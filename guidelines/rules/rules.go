@@ -139,7 +139,7 @@ func (r *Rule) Risk() float64 { return (float64(r.Failed) + 0.5) / float64(r.Cal
 func (r *Rule) Found() string {
 	did := "went wrong"
 	if 2*r.Odd > r.Calls {
-		did = "had an answer of another form"
+		did = "were answered with a line of text, not JSON"
 	}
 	switch r.Effect {
 	case Slow:
