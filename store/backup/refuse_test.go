@@ -120,6 +120,9 @@ func refused(t *testing.T, err error, at int, says string) {
 }
 
 func TestEveryFlippedOrMissingByteIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one caller: the race detector has nothing to see")
+	}
 	file := export(t, makeStore(t), "β/..")
 	for i := range file {
 		spoilt := bytes.Clone(file)

@@ -99,6 +99,9 @@ func content(ctx context.Context, dir string) (got map[string]string, notes int,
 // TestS7NoMutationIsServedAsRight changes a byte, cuts, empties or removes a file of a
 // store 200 times: what it then serves is all that was acknowledged, or an error.
 func TestS7NoMutationIsServedAsRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one caller: the race detector has nothing to see")
+	}
 	source, want := filledDir(t)
 	if got, notes, err := content(t.Context(), copied(t, source)); err != nil || notes != 6 || !equal(got, want) {
 		t.Fatalf("the unharmed copy: %v, %d notes, %d tools", err, notes, len(got))
