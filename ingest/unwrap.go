@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"memoryd/internal/loosejson"
-	"memoryd/internal/textsafe"
+	"memoryd/internal/reading"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,7 +25,7 @@ type result struct {
 // end puts a result into a call. What the host's text shows beats the flags beside
 // it where it shows a failure.
 func (c *Call) end(r result) {
-	c.Output, c.Ended = textsafe.WithoutNotes(r.output), true
+	c.Output, c.Ended = reading.WithoutNotes(r.output), true
 	c.Outcome = max(c.Outcome, r.outcome)
 	if r.exit != nil {
 		c.ExitCode = r.exit

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
 )
 
@@ -221,7 +222,7 @@ func (w *Wrapper) noteFor(server string, p callParams) <-chan string {
 		if err != nil || len(f.Warnings) == 0 {
 			return err
 		}
-		lines := []string{textsafe.NoteHead}
+		lines := []string{reading.NoteHead}
 		for _, warning := range f.Warnings {
 			lines = append(lines, "- "+textsafe.Clean(warning.Text))
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"memoryd/internal/lifecycle"
-	"memoryd/internal/textsafe"
+	"memoryd/internal/reading"
 
 	"github.com/google/uuid"
 )
@@ -291,7 +291,7 @@ func (w *Wrapper) repeats(m message) (string, bool) {
 // refusal answers a call that is not made because it failed before. From 2026-07-28
 // on, where each request names its protocol, a result says its type.
 func refusal(m message, text string) []byte {
-	result := map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": textsafe.NotCalled + text}}}
+	result := map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": reading.NotCalled + text}}}
 	if protocolOf(m.Params) >= stateless {
 		result["resultType"] = "complete"
 	}

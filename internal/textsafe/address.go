@@ -16,14 +16,7 @@ var addresses = []struct {
 
 // HasAddress reports whether s leads anywhere outside: a URL, a host name, an
 // e-mail address or an IPv4 address.
-func HasAddress(s string) bool {
-	for i := range addresses {
-		if addresses[i].form.MatchString(s) {
-			return true
-		}
-	}
-	return false
-}
+func HasAddress(s string) bool { return MaskAddresses(s) != s }
 
 // MaskAddresses puts URL, EMAIL or HOST where HasAddress finds something.
 func MaskAddresses(s string) string {

@@ -37,9 +37,6 @@ func Tail(s string, n int) string {
 
 // HeadRunes returns the first n characters of s. It shares s's memory.
 func HeadRunes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
 	for i := range s {
 		if n <= 0 {
 			return s[:i]

@@ -33,11 +33,9 @@ func (r *Redactor) Text(s string) string {
 }
 
 func (r *Redactor) plain(s string) string {
-	if HasSecret(s) { // which allocates nothing; hardly any text holds one
-		s = replace(s, scan, r.secret)
-	}
+	s = replace(s, scan, r.secret)
 	if r.Personal {
-		s = r.personal(s)
+		return r.personal(s)
 	}
 	return s
 }
@@ -45,11 +43,10 @@ func (r *Redactor) plain(s string) string {
 // JSON redacts valid JSON: its texts, the values of members with a telling name, and names.
 // Everything else keeps its bytes.
 func (r *Redactor) JSON(v []byte) []byte {
-	s := string(v)
-	if !r.Personal && !veiled(s) && !HasSecret(s) && !hasTellTale(s) {
-		return v
+	if s := string(v); r.Personal || veiled(s) || HasSecret(s) {
+		return r.members(v)
 	}
-	return r.members(v)
+	return v
 }
 
 // veiled reports whether JSON may hold secrets that only its reading shows:
@@ -92,8 +89,8 @@ func (r *Redactor) members(v []byte) []byte {
 		case of == '{' && n%2 == 1:
 			name, masked = text, r.plain(text)
 		case kind == '0':
-			if len(text) > 2 && len(text) < 40 && secretNumber(name) {
-				masked = r.secret(kindPassword, text)
+			if k := kindOf(name); k.ofNumbers() && k.holds(text, aSign) {
+				masked = r.secret(kindNames[k], text)
 			}
 		case label != "" && strings.EqualFold(name, "value"):
 			masked = r.value(label, text)
@@ -127,31 +124,10 @@ func (r *Redactor) value(name, v string) string {
 	if v == "" || identifying.MatchString(name) {
 		return r.plain(v)
 	}
-	kind := kindOf(name)
-	switch {
-	case kind != noName && !strings.Contains(v, "[secret") && kind.holds(v, aSign):
+	if kind := kindOf(name); kind != noName && !strings.Contains(v, "[secret") && kind.holds(v, aSign) {
 		return r.secret(kindNames[kind], v)
-	case len(v) > 2 && span(v, isDigit) == len(v) && secretNumber(name):
-		return r.secret(kindPassword, v)
 	}
 	return r.Text(v)
-}
-
-// hasTellTale reports whether a member of the JSON has a name whose value is
-// secret whatever it looks like.
-func hasTellTale(s string) bool {
-	for i := 0; i < len(s); i++ {
-		colon := strings.Index(s[i:], `":`)
-		if colon < 0 {
-			return false
-		}
-		i += colon
-		name := s[strings.LastIndexByte(s[:i], '"')+1 : i]
-		if len(name) <= 64 && secretNumber(name) {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Redactor) secret(kind, secret string) string { return r.mark("secret:"+kind, secret) }
@@ -159,26 +135,13 @@ func (r *Redactor) secret(kind, secret string) string { return r.mark("secret:"+
 // placeholders are those of secrets.
 var placeholders = regexp.MustCompile(`^\[secret:[a-z_]{1,20}(?::[0-9a-f]{10})?\]`)
 
-// placeholderAt is the length of the placeholder of a secret that s begins with, 0
-// where it begins with none.
-func placeholderAt(s string) int {
-	if !strings.HasPrefix(s, "[secret:") {
-		return 0
-	}
-	return len(placeholders.FindString(s))
-}
-
-// hashBytes is how much of a hash a placeholder shows: two different secrets of
-// one installation hardly ever share it.
-const hashBytes = 5
-
 func (r *Redactor) mark(kind, value string) string {
 	if len(r.Key) == 0 {
 		return "[" + kind + "]"
 	}
 	h := hmac.New(sha256.New, r.Key)
 	h.Write([]byte(value))
-	return "[" + kind + ":" + hex.EncodeToString(h.Sum(nil)[:hashBytes]) + "]"
+	return "[" + kind + ":" + hex.EncodeToString(h.Sum(nil)[:5]) + "]"
 }
 
 // Forms of personal data.
@@ -206,15 +169,14 @@ func onlyDigits(s string) string { return notDigits.ReplaceAllString(s, "") }
 
 // luhn checks the last digit of a card's number.
 func luhn(digits string) bool {
+	const doubled = "0246813579"
 	sum := 0
 	for i := range len(digits) {
-		d := int(digits[len(digits)-1-i] - '0')
+		d := digits[len(digits)-1-i]
 		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
+			d = doubled[d-'0']
 		}
-		sum += d
+		sum += int(d - '0')
 	}
 	return len(digits) >= 13 && len(digits) <= 19 && sum%10 == 0
 }

@@ -25,34 +25,27 @@ func MaskStrict(s string) string {
 }
 
 // HasSecret reports whether Mask would change s.
-func HasSecret(s string) bool {
-	found := false
-	scan(s, func(int, int, string) bool { found = true; return false })
-	return found
-}
+func HasSecret(s string) bool { return Mask(s) != s }
 
 // replace puts what mark gives in the place of each secret of s.
-func replace(s string, scan func(string, func(from, to int, kind string) bool), mark func(kind, secret string) string) string {
-	var b strings.Builder
+func replace(s string, scan func(string, func(from, to int, kind string)), mark func(kind, secret string) string) string {
+	var b []byte
 	last := 0
-	scan(s, func(from, to int, kind string) bool {
-		b.WriteString(s[last:from])
-		b.WriteString(mark(kind, s[from:to]))
+	scan(s, func(from, to int, kind string) {
+		b = append(append(b, s[last:from]...), mark(kind, s[from:to])...)
 		last = to
-		return true
 	})
 	if last == 0 {
 		return s
 	}
-	b.WriteString(s[last:])
-	return b.String()
+	return string(append(b, s[last:]...))
 }
 
 // minRandom is the least length of a run that is taken for random.
 const minRandom = 28
 
 // scanRandom is scan for long runs that look random.
-func scanRandom(s string, found func(from, to int, kind string) bool) {
+func scanRandom(s string, found func(from, to int, kind string)) {
 	for i := 0; i < len(s); {
 		n := span(s[i:], inBase64)
 		if n >= minRandom && random(s[i:i+n]) {
@@ -78,9 +71,8 @@ const (
 	kindCredentials = "credentials" // of a header
 )
 
-// scan calls found with the bounds and the kind of each secret of s, in order,
-// until it returns false.
-func scan(s string, found func(from, to int, kind string) bool) {
+// scan calls found with the bounds and the kind of each secret of s, in order.
+func scan(s string, found func(from, to int, kind string)) {
 	for i := 0; i < len(s); {
 		from, to, next, kind := 0, 0, i+1, ""
 		switch class := classes[s[i]]; {
@@ -89,10 +81,9 @@ func scan(s string, found func(from, to int, kind string) bool) {
 		case class&sign != 0:
 			from, to, next, kind = signAt(s, i)
 		}
-		if to > 0 && !found(from, to, kind) {
-			return
+		if i = next; to > 0 {
+			found(from, to, kind)
 		}
-		i = next
 	}
 }
 
@@ -146,7 +137,7 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 			return i, i + n, i + n, kindPassword
 		}
 	case c == '[':
-		return 0, 0, i + max(placeholderAt(s[i:]), 1), ""
+		return 0, 0, i + max(len(placeholders.FindString(s[i:])), 1), ""
 	case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
 		return 0, 0, i + 2, "" // a line break as JSON writes it begins no word
 	}
@@ -167,41 +158,24 @@ func captured(form *regexp.Regexp, s string, i int) (from, to int) {
 // the secret that the word is or announces (to is 0 where it does neither) and
 // where to go on.
 func wordAt(s string, i int) (from, to, next int, kind string) {
-	end, tells := i, false
 	if i > 0 && s[i-1] == '-' && s[i] == 'u' {
 		if from, to := captured(userPassword, s, i); to > 0 && span(s[from:to], isDigit) < to-from { // 1000:1000 are users
 			return from, to, to, kindPassword
 		}
 	}
-	if n := formAt(s[i:]); n > 0 {
-		return i, i + n, i + n, kindKey
-	}
-	last := 0 // the low bits of the last three bytes
-	for apart := false; end < len(s); end++ {
-		c := s[end]
-		class := classes[c] & (part | joint)
-		if class == 0 {
-			break
-		}
+	end, apart := i, true
+	for ; end < len(s) && classes[s[end]]&(part|joint) != 0; end++ {
 		if apart {
 			if n := formAt(s[end:]); n > 0 {
 				return end, end + n, end + n, kindKey
 			}
 		}
-		apart = class == joint
-		last = (last<<5 | int(c&31)) & (1<<15 - 1)
-		tells = tells || nameBits.has(last) && nameBegins(s[end-2:])
+		apart = classes[s[end]] == joint
 	}
-	if end-i == 40 || end-i < 40 && end < len(s) && (s[end] == '/' || s[end] == '+') {
-		if n := bareKey(s, i); n > 0 {
-			return i, i + n, i + n, kindKey
-		}
+	if n := max(bareKey(s, i, end), partedAt(s, i, end)); n > 0 {
+		return i, i + n, i + n, kindKey
 	}
-	if tells {
-		name := kindOf(s[i:end])
-		if name == noName {
-			return 0, 0, end, ""
-		}
+	if name := kindOf(s[i:end]); name != noName {
 		if from, to := valueAfter(s, i, end, name); to > 0 {
 			return from, to, to, kindNames[name]
 		}
@@ -211,7 +185,7 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 
 // nameStems stand, in any case, in all names that tell of a secret: see nameForms.
 var nameStems = []string{
-	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic",
+	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic", "pin", "cvv", "cvc", "otp", "ssn",
 }
 
 // nameBits hold them by the low bits of their first letters: a quick look that spares

@@ -126,6 +126,9 @@ func TestValuesBehindTellTaleNamesAreMasked(t *testing.T) {
 		"sharedAccessKey = 'Zm9vYmFyYmF6'":                     "Zm9vYmFyYmF6",
 		"//registry/:_authToken=0a1b2c3d4e5f6a7b":              "0a1b2c3d4e5f6a7b",
 		"jwt: qwe123rty456uio":                                 "qwe123rty456uio",
+		"enter otp=482913 now":                                 "482913",
+		"Passwort: Nebel77":                                    "Nebel77",
+		"ssn: 512-48-7731":                                     "512-48-7731",
 		"credentials: admin123":                                "admin123",
 	} {
 		if masked := textsafe.Mask(text); strings.Contains(masked, secret) || !strings.Contains(masked, textsafe.Masked) {

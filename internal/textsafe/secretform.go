@@ -50,6 +50,14 @@ var forms = func() map[int][]form {
 // bot tokens of Discord and of Telegram.
 var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][A-Za-z0-9]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|(?:bot)?\d{8,10}:[\w-]{33,37})`)
 
+// partedAt is the length of such a token whose first part is s[i:end].
+func partedAt(s string, i, end int) int {
+	if end-i < 8 || end == len(s) || s[end] != '.' && s[end] != ':' {
+		return 0
+	}
+	return len(parted.FindString(s[i:]))
+}
+
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
 func formAt(s string) int {
@@ -66,29 +74,15 @@ func formAt(s string) int {
 			return len(f.prefix) + len(tail)
 		}
 	}
-	if n := span(s, inWord); n >= 8 && n < len(s) && (s[n] == '.' || s[n] == ':') {
-		return len(parted.FindString(s))
-	}
 	return 0
 }
 
 // begins holds the low bits of the first three bytes of all forms: a quick look that spares
-// nearly all words the reading of the table. What is parted begins with "eyJ", a capital or
-// digits.
+// nearly all words the reading of the table.
 var begins = func() (t threes) {
 	for at := range forms {
 		t.add(at)
 	}
-	for rest := range 1 << 10 {
-		for _, first := range "MNO" {
-			t.add(int(first&31)<<10 | rest)
-		}
-	}
-	for n := range 1000 {
-		t.add(threeOf(strconv.Itoa(1000 + n)[1:]))
-	}
-	t.add(threeOf("eyJ"))
-	t.add(threeOf("bot"))
 	return t
 }()
 
@@ -103,31 +97,31 @@ func threeOf(s string) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2
 // mixed reports whether s holds a digit or two capital letters.
 func mixed(s string) bool { return count(s, isDigit) > 0 || count(s, isUpper) > 1 }
 
-// bareKey is the length of the access key without a mark that begins at i: 40 characters of
-// base64, as AWS and others write it, drawn at random. It is 0 for paths, for encoded text,
-// and where the run is longer or shorter.
-func bareKey(s string, i int) int {
+// The run of an access key without a mark, with what follows it; no such key holds the run of
+// small letters. What is encoded decodes to printable bytes.
+var (
+	bare      = regexp.MustCompile(`^([A-Za-z0-9+/]{40})(?:[^\w+/%=.-]|\.(?:[^A-Za-z0-9]|$)|$)`)
+	oneWord   = regexp.MustCompile(`[a-z]{7}`)
+	printable = regexp.MustCompile(`^[ -~\n\r\t]*$`)
+)
+
+// bareKey is the length of the access key without a mark that begins at i, in a word that
+// reaches to end: 40 characters of base64, as AWS and others write it, drawn at random. It
+// is 0 for paths, for encoded text, and where the run is longer or shorter.
+func bareKey(s string, i, end int) int {
 	const long = 40
-	goesOn := func(s string) bool {
-		return s != "" && (inWord(s[0]) || strings.IndexByte("+/%", s[0]) >= 0 || s[0] == '.' && len(s) > 1 && isAlnum(s[1]))
-	}
-	inKey := func(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
-	if i > 0 && goesOn(s[i-1:]) || i+long > len(s) || span(s[i:i+long], inKey) < long || goesOn(s[i+long:]) || strings.HasPrefix(s[i+long:], "=") {
+	if end-i > long || end-i < long && (end == len(s) || s[end] != '/' && s[end] != '+') || i > 0 && (inWord(s[i-1]) || strings.IndexByte("+/%.", s[i-1]) >= 0) {
 		return 0
 	}
-	key := s[i : i+long]
-	if count(key, isLower) < 6 || count(key, isUpper) < 6 || count(key, isDigit) < 2 || oneWord.MatchString(key) {
+	m := bare.FindStringSubmatch(s[i:min(len(s), i+long+2)])
+	if m == nil || count(m[1], isLower) < 6 || count(m[1], isUpper) < 6 || count(m[1], isDigit) < 2 || oneWord.MatchString(m[1]) {
 		return 0
 	}
-	printable := func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
-	if text, err := base64.StdEncoding.DecodeString(key); err == nil && span(string(text), printable) == len(text) {
-		return 0 // encoded, not drawn
+	if text, err := base64.StdEncoding.DecodeString(m[1]); err == nil && printable.Match(text) {
+		return 0
 	}
 	return long
 }
-
-// oneWord is a run of small letters longer than drawn keys have.
-var oneWord = regexp.MustCompile(`[a-z]{7}`)
 
 // span is the length of the beginning of s that consists of such bytes.
 func span(s string, in func(byte) bool) int {

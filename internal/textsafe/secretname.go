@@ -3,6 +3,7 @@ package textsafe
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // nameKind says what a name tells about the value behind it.
@@ -13,12 +14,13 @@ const (
 	loudName            // password, secret, api_key: whatever stands behind it is secret
 	softName            // token, auth: secret where it does not read like words or a count
 	faintName           // key, session, signature: secret where it looks random
+	numberName          // pin, cvv: secret where it is a number
 	schemeName          // Bearer, Basic: credentials follow without a colon
 	headerName          // Authorization, Cookie: the rest of the line
 )
 
 // kindNames are what placeholders call the value behind a name of each kind.
-var kindNames = [...]string{noName: kindToken, loudName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: kindCredentials, headerName: kindCredentials}
+var kindNames = [...]string{noName: kindToken, loudName: kindPassword, numberName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: kindCredentials, headerName: kindCredentials}
 
 // telling are the parts of names that tell of a secret, alone or at the end of others as in
 // PGPASSWORD; a key is a secret behind some words, a token is none of a page.
@@ -28,37 +30,29 @@ var (
 		"accesskey": loudName, "privatekey": loudName, "secretkey": loudName, "credential": loudName, "credentials": loudName,
 		"token": softName, "authtoken": softName, "accesstoken": softName, "jwt": softName, "auth": softName, "pass": softName,
 		"key": faintName, "keys": faintName, "session": faintName, "sessionid": faintName, "signature": faintName, "sig": faintName,
+		"pin": numberName, "cvv": numberName, "cvc": numberName, "otp": numberName, "ssn": numberName, "passcode": numberName, "passwort": loudName,
 		"bearer": schemeName, "basic": schemeName, "authorization": headerName, "cookie": headerName, "cookies": headerName,
 	}
-	louder      = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
-	pageName    = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
-	numberNames = map[string]bool{"pin": true, "cvv": true, "cvc": true, "otp": true, "ssn": true, "passcode": true}
+	louder   = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
+	pageName = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
+	hump     = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
 // parts writes a name in lower case, with a blank between its parts: "dbPassword", "X-Api-Key".
 func parts(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
-		switch c := name[i]; {
-		case !isAlnum(c):
-			b.WriteByte(' ')
-		case isUpper(c):
-			if i > 0 && isLower(name[i-1]) {
-				b.WriteByte(' ')
-			}
-			b.WriteByte(c | 0x20)
-		default:
-			b.WriteByte(c)
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !isAlnum(byte(r)) {
+			return ' '
 		}
-	}
-	return b.String()
+		return unicode.ToLower(r)
+	}, hump.ReplaceAllString(name, "$1 $2"))
 }
 
 // SecretName reports whether a parameter of that name holds a secret or private value that
 // must not be shown: passwords, keys, tokens, credentials, cookies, PINs and the like.
 func SecretName(name string) bool {
 	k := kindOf(name)
-	return k == loudName || k == softName || k == headerName || ofNumber(name) || strings.EqualFold(name, "private")
+	return k.ofNumbers() || k == softName || k == headerName || strings.EqualFold(name, "private")
 }
 
 // kindOf reads a name by its last part. What follows a telling part makes a name of
@@ -78,28 +72,19 @@ func kindOf(name string) nameKind {
 	case last != noName:
 		return last
 	}
+	rest := noName
 	for part := range strings.FieldsSeq(p) {
-		if k := telling[part]; k != noName && k < schemeName {
-			return faintName
+		if k := telling[part]; k == numberName {
+			return k
+		} else if k != noName && k < schemeName {
+			rest = faintName
 		}
 	}
-	return noName
+	return rest
 }
 
-// secretNumber reports whether a number behind that name is a secret.
-func secretNumber(name string) bool {
-	return kindOf(name) == loudName || ofNumber(name)
-}
-
-// ofNumber reports whether a part of a name is that of a private number.
-func ofNumber(name string) bool {
-	for part := range strings.FieldsSeq(parts(name)) {
-		if numberNames[part] {
-			return true
-		}
-	}
-	return false
-}
+// ofNumbers reports whether a number behind such a name is a secret.
+func (k nameKind) ofNumbers() bool { return k == loudName || k == numberName }
 
 // What may stand between a name and its value beside a sign.
 var (
@@ -110,12 +95,12 @@ var (
 		`\[secret|\$\{|\{\{|<|%\(|%s|\*\*\*|\.\.\.|…|(?:self|this|os|process|config|settings|args|env)\.|\$[A-Z_]+$)`)
 )
 
-// mostEscapes is how many backslashes stand before a quotation mark: JSON in JSON in JSON.
-const mostEscapes = 7
-
 // signed is the sign behind a name, with the quotation marks and blanks around it: a colon, an
 // equals sign, an arrow or the next member.
-var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t]*|[\"'`\\\\\\]]{1,8}[ \\t]*,[\\s\"'\\\\n]*(?i:value)[\"'\\\\]+:[ \\t]*)")
+var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t[]*|[\"'`\\\\\\]]{1,8}[ \\t]*,[\\s\"'\\\\n]*(?i:value)[\"'\\\\]+:[ \\t]*)")
+
+// opening is a quotation mark, also within JSON in JSON in JSON.
+var opening = regexp.MustCompile("^\\\\{0,7}[\"'`]")
 
 // valueAfter finds the value of the name s[start:end]; to is 0 where there is
 // none or where it is no secret.
@@ -143,10 +128,7 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 		}
 		return 0, 0
 	}
-	quote := ""
-	if n := span(s[i:], func(c byte) bool { return c == '\\' }); i+n < len(s) && n <= mostEscapes && strings.IndexByte("\"'`", s[i+n]) >= 0 {
-		quote = s[i : i+n+1]
-	}
+	quote := opening.FindString(s[i:])
 	i += len(quote)
 	named := 0
 	if kind == headerName { // "Authorization: Bearer x"
@@ -177,6 +159,8 @@ func (k nameKind) holds(v string, by between) bool {
 	tells := count(v, isDigit) > 0 && count(v, isLetter) > 0 && !plain(v)
 	secret := by == aSign || len(v) >= 6 && tells
 	switch {
+	case k == numberName:
+		return by == aSign && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
 	case k == headerName:
 		secret = by == aSign && len(v) >= 8 && mixed(v)
 	case k == faintName:
