@@ -24,7 +24,7 @@ func TestComplaintsWithoutEnglish(t *testing.T) {
 		"IMAP, given":         {"fetch_mail", nil, "A2 OK Success", 1, ""},
 		"a code, a message":   {"estimate", nil, `{"code":"distance_exceeded","message":"Distance between two points exceeds 100 miles"}`, 0, ""},
 		"a good code":         {"estimate", nil, `{"code":"request_accepted","message":"We will call you."}`, 1, ""},
-		"a name in capitals":  {"capture", nil, `{"name":"UNPROCESSABLE_ENTITY","message":"Business validation.","debug_id":"9"}`, 0, "body-status"},
+		"a name in capitals":  {"capture", nil, `{"name":"UNPROCESSABLE_ENTITY","message":"Business validation.","debug_id":"9"}`, 0, "score"},
 		"a name, a record":    {"get_item", nil, `{"id":7,"name":"BLUE_MUG","message":"Thank you","price":3,"stock":4,"shop":"a"}`, 1, ""},
 		"none of its own":     {"update", nil, `{"data":{"productUpdate":{"product":{"id":"1"},"userErrors":[]}}}`, 1, ""},
 		"nulls are no result": {"query", nil, `{"data":{"Get":null},"errors":[{"message":"Cannot query field \"A\"","path":["Get"]}]}`, 0, ""},

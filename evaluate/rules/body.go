@@ -10,7 +10,6 @@ import (
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
-	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
 )
 
@@ -97,21 +96,9 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return bodyArray(v, d, i, depth)
 	case loosejson.String:
 		return inspect(v, d.Str(i), depth)
-	case loosejson.Other:
-		return bodyConstructed(v, d.Nodes[i].Val, depth)
 	default:
 	}
 	return finding{}, false
-}
-
-// bodyConstructed looks into a printed value such as
-// [TextContent(type='text', text='…')].
-func bodyConstructed(v *view, val string, depth int) (finding, bool) {
-	s, _ := reading.Printed(val)
-	if s == "" {
-		return finding{}, false
-	}
-	return inspect(v, s, depth)
 }
 
 // bodyObject weighs what an object says itself against what is inside.
@@ -137,9 +124,6 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
 	if f, ok := r.promised(v, i); ok {
-		return f, true
-	}
-	if f, ok := r.coded(i); ok {
 		return f, true
 	}
 	return r.plain(v)
@@ -229,8 +213,7 @@ func (r *reply) plain(v *view) (finding, bool) {
 	if r.Members == 0 {
 		return nothingFound("the result is an empty object"), true
 	}
-	told := r.Members > 3 && !v.ask.reads && r.repeats(v)
-	if r.Message == 0 || r.Members > 3 && !told || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 && !told || r.hasResult() {
+	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 || r.hasResult() {
 		return finding{}, false
 	}
 	t := newText(r.Doc.Words(r.Message))
@@ -243,22 +226,6 @@ func (r *reply) plain(v *view) (finding, bool) {
 		f.why = "its message: " + f.why
 	}
 	return f, ok
-}
-
-// repeats reports whether the reply is a message and beside it but numbers, nothing, and what the
-// call had given: the request, handed back with a remark.
-func (r *reply) repeats(v *view) bool {
-	echoed := false
-	for c := range children(r.Doc, 0) {
-		switch n := &r.Doc.Nodes[c]; {
-		case c == r.Message, n.Kind == loosejson.Number, !r.Doc.Filled(c):
-		case n.Kind == loosejson.String && len(n.Val) > 1 && strings.Contains(v.ask.text, n.Val):
-			echoed = true
-		default:
-			return false
-		}
-	}
-	return echoed
 }
 
 // maxItems bounds how many elements of a list are looked at.

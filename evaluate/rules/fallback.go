@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
@@ -84,7 +83,7 @@ func noTrouble(v *view) (finding, bool) {
 	failed, _ := v.score()
 	if v.body.OK() {
 		f.why = "a structured result that reports no error"
-		f.sure = failed < doubtBar && (v.out.total > 3 || len(v.out.full) > 300 || !clouded(v.out)) && !onlyMessage(v.body)
+		f.sure = failed < doubtBar && (v.out.total > 3 || len(v.out.full) > 300 || !clouded(v.out))
 		return f, true
 	}
 	f.sure = failed < doubtBar && !clouded(v.out)
@@ -92,16 +91,6 @@ func noTrouble(v *view) (finding, bool) {
 		f.sure = false
 	}
 	return f, true
-}
-
-// onlyMessage reports whether the structure says nothing but a message, which
-// only its reader can judge.
-func onlyMessage(d *doc) bool {
-	if d.Nodes[0].Kind != loosejson.Object {
-		return false
-	}
-	r := readReply(d, 0)
-	return r.Message != 0 && r.Members <= 2 && !r.Good
 }
 
 // clouded reports whether a word of trouble stands in the lines that were read.

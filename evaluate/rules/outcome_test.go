@@ -41,7 +41,7 @@ func TestOutcomesByName(t *testing.T) {
 		"error elements read":        {"read_feed", nil, `<feed><item>1</item><error>an error that was logged</error></feed>`, 1, ""},
 		"stanza of an error":         {"iq_send", nil, `<iq type="error" id="7"><body>no</body></iq>`, 0, ""},
 		"acknowledged as failed":     {"add_item", nil, `<R><Ack>Failure</Ack><Text>Category is not valid.</Text></R>`, 0, ""},
-		"code in capitals and small": {"route", nil, `{"code":"NoRoute","message":"Impossible route between points"}`, 0, "body-status"},
+		"code in capitals and small": {"route", nil, `{"code":"NoRoute","message":"Impossible route between points"}`, 0, "score"},
 		"code of a success":          {"route", nil, `{"code":"Ok","message":"Route of 3 legs"}`, 1, ""},
 		"returned remark, well":      {"create_order", nil, `{"PO":"45","RETURN":[{"TYPE":"S","MESSAGE":"Order created"}]}`, 1, ""},
 		"status of an element":       {"label", nil, `{"status":{"title":"ok","statusCode":200},"items":[{"ref":"9","sstatus":{"title":"Bad Request","statusCode":400}}]}`, 0, "body-status"},

@@ -163,23 +163,9 @@ func commandText(d *doc, i int32) string {
 	return strings.Join(parts, " ")
 }
 
-// lowerName reports whether a name is ASCII without capitals and without
-// characters above the letters, as most are.
-func lowerName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; c > 'z' || c >= 'A' && c <= 'Z' {
-			return false
-		}
-	}
-	return true
-}
-
 // nameWords splits a tool's name at case changes and at everything that is no
 // letter, in lower case: "getUser_details" gives get, user, details.
 func nameWords(name string) []string {
-	if lowerName(name) {
-		return strings.FieldsFunc(name, func(r rune) bool { return r < 'a' })
-	}
 	var out []string
 	var b strings.Builder
 	flush := func() {

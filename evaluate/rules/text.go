@@ -165,28 +165,6 @@ func (t *text) opening() *line {
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// logs reports whether the text is lines of a log.
-func (t *text) logs() bool {
-	return len(t.lines) > 0 && logged(t.first().s)
-}
-
-// logged reports whether a line is one of a log: it begins with a date or a time.
-func logged(s string) bool {
-	s = strings.TrimLeft(s, "[ ")
-	digits, marks := 0, 0
-	for i := range min(len(s), 12) {
-		switch c := s[i]; {
-		case phrases.IsDigit(c):
-			digits++
-		case c == '-' || c == ':' || c == '/' || c == '.':
-			marks++
-		default:
-			return digits >= 6 && marks >= 2
-		}
-	}
-	return digits >= 6 && marks >= 2
-}
-
 func (t *text) at(i int) *line {
 	if i < 0 || i >= len(t.lines) {
 		return &line{}

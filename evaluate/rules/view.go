@@ -88,9 +88,9 @@ func (v *view) quotes(t *text) bool {
 // logNames are words of names of tools whose output is a log.
 var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "history")
 
-// logs reports whether the text is lines of a log, or what a tool for logs returned.
+// logs reports whether the text is what a tool for logs returned.
 func (v *view) logs(t *text) bool {
-	return t.logs() || t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
+	return t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
 }
 
 // describe says in a few words what a successful call returned, read once.
