@@ -18,7 +18,7 @@ const (
 	shortOutput = 240 // an answer up to this is a part of the line
 	argsLimit   = 200 // of the arguments
 	listLimit   = 900 // of arguments that are a list of things, such as a plan
-	textLimit   = 60  // of one long text among them
+	beforeLimit = 160 // of what was done before to the same thing
 )
 
 // act is a call that has a line in the ledger, or stays: a record from before it may show an
@@ -76,6 +76,14 @@ func (s *Set) readCall(texts []Text, i int) {
 		}
 		it.values = append(it.values, cells[i].values...)
 	}
+	var named []string
+	for _, k := range it.values {
+		if v := &s.values.all[k]; v.ident && !slices.Contains(named, v.text) {
+			named = append(named, v.text)
+		}
+	}
+	slices.Sort(named)
+	it.thing = strings.Join(named, " ")
 	later := s.last[keyOf(t)]
 	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
@@ -161,7 +169,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 	if w.t.From != Call {
 		return
 	}
-	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool}
+	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool, thing: r.of.text}
 	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if old == nil {
 		cells = nil
@@ -169,7 +177,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		return
 	} else {
 		for i := range cells {
-			cells[i].text = Shorten(cells[i].text, argsLimit)
+			cells[i].text = Shorten(added(&cells[i], old), argsLimit)
 		}
 		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
 		it.text += ": " + ends(joined(cells), shortOutput)
@@ -178,6 +186,39 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
+}
+
+// added is what a record holds below a label that it did not hold before.
+func added(c *cell, old *row) string {
+	var more []string
+	for _, p := range c.parts {
+		if !slices.ContainsFunc(old.units, func(u *item) bool { return u.label == p.label && u.bare == p.bare }) {
+			more = append(more, p.text)
+		}
+	}
+	if len(more) == 0 || len(more) == len(c.parts) {
+		return c.text
+	}
+	return "[" + strings.Join(more, "; ") + "]"
+}
+
+// perThing makes one line of all calls about one thing: the last, and what came before it in
+// few words. Calls of one tool that told it different things, such as lines to append, stay.
+func (s *Set) perThing() {
+	last := map[string]*item{}
+	for _, it := range s.items {
+		if it.kind != callItem || it.stale || it.thing == "" {
+			continue
+		}
+		tool, _, _ := strings.Cut(it.text, "(")
+		if old := last[it.thing]; old != nil && (it.by != "" || !strings.HasPrefix(old.text, tool+"(")) {
+			old.stale = true
+			it.text += earlierMark + ends(strings.TrimPrefix(old.text, callMark), beforeLimit) + ")"
+			it.values = append(it.values, old.values...)
+			it.cost = s.o.Count(it.text) + 1
+		}
+		last[it.thing] = it
+	}
 }
 
 // nowMark begins the line that says whose records were used last.

@@ -15,6 +15,7 @@ const (
 	callMark      = "- "
 	quoteMark     = "> " // a line of a tool, or a further line of what a person wrote
 	gave          = " → "
+	earlierMark   = " (earlier: "
 )
 
 // Bounds of what was said, in bytes.
