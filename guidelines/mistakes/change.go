@@ -140,16 +140,10 @@ func changeOf(path, bad, good string) (c Change, alike bool) {
 	for tail < min(len(wa), len(wb))-head && wa[len(wa)-1-tail] == wb[len(wb)-1-tail] {
 		tail++
 	}
-	same := 0
-	for _, w := range wa {
-		if worded(w) && slices.Contains(wb, w) {
+	n, same := 0, 0
+	for _, w := range slices.DeleteFunc(slices.Clone(wa), func(w string) bool { return !worded(w) }) {
+		if n++; slices.Contains(wb, w) {
 			same++
-		}
-	}
-	n := 0
-	for _, w := range wa {
-		if worded(w) {
-			n++
 		}
 	}
 	alike = same > 0 && 2*same >= n

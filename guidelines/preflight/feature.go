@@ -127,7 +127,7 @@ func (c *collector) text(at hash, l *leaf) {
 	}
 	c.marks(at, l)
 	for first := range strings.FieldsSeq(l.text) {
-		c.room.form = appendCasedSkeleton(c.room.form[:0], first)
+		c.room.form = appendSkeleton(c.room.form[:0], first)
 		c.piece(opening, at.bytes(c.room.form))
 		break
 	}

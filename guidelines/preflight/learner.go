@@ -69,8 +69,8 @@ const (
 
 // newLearner learns from the judged calls of a history. It also gives the estimate
 // for each of them from the runs of the other folds.
-func newLearner(h *history) (l *learner, estimates []float64) {
-	l = &learner{base: h.rate()}
+func newLearner(h *history, base float64) (l *learner, estimates []float64) {
+	l = &learner{base: base}
 	features, pieces := h.count(&h.read.features), h.count(&h.read.pieces)
 	fresh := h.fresh(pieces, l.base)
 	points := make([][scores]float64, len(h.judged))
@@ -329,17 +329,6 @@ func (h *history) agents(estimates []float64) map[uint64]float64 {
 	return shifts
 }
 
-// rate is the failure rate.
-func (h *history) rate() float64 {
-	failed := 0.5
-	for _, call := range h.judged {
-		if h.calls[call].failed() {
-			failed++
-		}
-	}
-	return failed / float64(len(h.judged)+1)
-}
-
 // fit finds the number c for which the log odds offset + c·x explain the outcomes
 // best, with a ridge of the weight of some calls around a start.
 func (h *history) fit(start, inertia float64, of func(i int) (offset, x, weight float64)) float64 {
@@ -390,20 +379,6 @@ func (h *history) foldRuns() {
 	for i, run := range h.run {
 		h.fold[i] = uint8(int(run) * parts / int(h.runs)) //nolint:gosec // below folds
 	}
-}
-
-// leastOutcome is how many failures, and how many others, inputs are learned from.
-const leastOutcome = 3
-
-// varies reports whether there is something to learn.
-func (h *history) varies() bool {
-	failed := 0
-	for _, call := range h.judged {
-		if h.calls[call].failed() {
-			failed++
-		}
-	}
-	return failed >= leastOutcome && len(h.judged)-failed >= leastOutcome
 }
 
 // failed reports a call that scored 0.

@@ -306,6 +306,9 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 	}
 }
 
+// leastOutcome is how many failures, and how many others, inputs are learned from.
+const leastOutcome = 3
+
 // learn fits what is learned from inputs, and chooses what is warned of.
 func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
 	m.concentration = startConcentration
@@ -314,9 +317,9 @@ func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
 	for i := range estimates {
 		estimates[i] = base
 	}
-	if h.varies() {
+	if min(m.failed, m.judged-m.failed) >= leastOutcome {
 		h.foldRuns()
-		m.learner, estimates = newLearner(h)
+		m.learner, estimates = newLearner(h, base)
 	}
 	m.concentration = concentrationOf(h, estimates)
 	m.watched = watch(&m.rates, good, base, m.options.FalseAlarms)

@@ -241,13 +241,16 @@ func class(r rune) charClass {
 	return other
 }
 
-// appendSkeleton appends the form of a text: "a" for a run of letters, "0" for a
-// run of digits, one blank for white space, and everything else as it stands.
+// appendSkeleton appends the form of a text: "a" for a run of letters, "A" for one that
+// starts with a capital, "0" for a run of digits, one blank for white space, and everything
+// else as it stands.
 func appendSkeleton(b []byte, s string) []byte {
 	last := other
 	for _, r := range s {
 		k := class(r)
 		switch {
+		case k == letter && last != letter && unicode.IsUpper(r):
+			b = append(b, 'A')
 		case k == letter && last != letter:
 			b = append(b, 'a')
 		case k == digit && last != digit:
@@ -256,29 +259,6 @@ func appendSkeleton(b []byte, s string) []byte {
 			b = append(b, ' ')
 		case k == hyphen, k == other:
 			b = utf8.AppendRune(b, r)
-		}
-		last = k
-	}
-	return b
-}
-
-// appendCasedSkeleton appends the skeleton of a text with "A" for a run of letters
-// that starts with a capital.
-func appendCasedSkeleton(b []byte, s string) []byte {
-	from := len(b)
-	b = appendSkeleton(b, s)
-	form := b[from:]
-	at, last := 0, other
-	for _, r := range s {
-		k := class(r)
-		if k == letter && last != letter {
-			for at < len(form) && form[at] != 'a' {
-				at++
-			}
-			if at < len(form) && unicode.IsUpper(r) {
-				form[at] = 'A'
-			}
-			at++
 		}
 		last = k
 	}
