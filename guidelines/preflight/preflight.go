@@ -292,10 +292,7 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 	m.judged++
 	for r := range Rules {
 		if set.has(r) {
-			m.rates.Met[r].Calls++
-			if l.failed() {
-				m.rates.Met[r].Failed++
-			}
+			m.rates.Met[r].add(l.failed())
 		}
 	}
 	if l.failed() {

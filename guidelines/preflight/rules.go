@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -92,17 +93,18 @@ const muchInCommon = 0.4
 
 // record is how often an input was tried and failed, by the runs that did.
 type record struct {
-	tries, failed int
-	run           string // the only run that tried it, "" when there are more or it is not known
-	several       bool
+	Count
+
+	run     string // the only run that tried it, "" when there are more or it is not known
+	several bool
 }
 
 // elsewhere is the record without the tries of a run, where that can be told.
-func (r *record) elsewhere(run string) (tries, failed int) {
+func (r *record) elsewhere(run string) Count {
 	if r == nil || run != "" && r.run == run && !r.several {
-		return 0, 0
+		return Count{}
 	}
-	return r.tries, r.failed
+	return r.Count
 }
 
 func newReplay() *replay {
@@ -123,7 +125,7 @@ func (p *replay) run(name string) *runState {
 // met lists the rules that a call meets before it is made.
 // common is which share of its features the input has in common with the call of
 // the run that failed last.
-func met(input uint64, run *runState, common float64, tries, failed int, toolWorked bool, toolFailed int) (set rules) {
+func met(input uint64, run *runState, common float64, elsewhere Count, toolWorked bool, toolFailed int) (set rules) {
 	if run.last[input] {
 		set.put(RepeatsFailure)
 	}
@@ -138,7 +140,7 @@ func met(input uint64, run *runState, common float64, tries, failed int, toolWor
 	default:
 		set.put(FailedOnce)
 	}
-	if tries > 0 && failed == tries {
+	if elsewhere.Calls > 0 && elsewhere.Failed == elsewhere.Calls {
 		set.put(OnlyFailed)
 	}
 	if !toolWorked && toolFailed >= 3 {
@@ -156,8 +158,7 @@ func (p *replay) next(h *history, place int32) rules {
 		common = h.common(place, run.failed)
 	}
 	r := p.inputs[c.identity]
-	tries, failed := r.elsewhere(c.run)
-	set := met(c.identity, run, common, tries, failed, p.worked, p.failed)
+	set := met(c.identity, run, common, r.elsewhere(c.run), p.worked, p.failed)
 	if !c.judged {
 		return set
 	}
@@ -169,10 +170,9 @@ func (p *replay) next(h *history, place int32) rules {
 		r = &record{run: c.run}
 		p.inputs[c.identity] = r
 	}
-	r.tries++
+	r.add(c.failed())
 	r.several = r.several || r.run != c.run || c.run == ""
 	if c.failed() {
-		r.failed++
 		p.failed++
 	} else {
 		p.worked = true
@@ -223,15 +223,7 @@ func watch(tool *Rates, good map[rules]int, base, falseAlarms float64) (watched 
 			order = append(order, r)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b Rule) int {
-		switch {
-		case rates[a] > rates[b]:
-			return -1
-		case rates[a] < rates[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b Rule) int { return cmp.Compare(rates[b], rates[a]) })
 	for _, r := range order {
 		with := watched
 		with.put(r)
@@ -286,10 +278,7 @@ func concentrationOf(h *history, estimates []float64) float64 {
 				likelihood[k] += math.Log(p)
 			}
 		}
-		before.Calls++
-		if c.failed() {
-			before.Failed++
-		}
+		before.add(c.failed())
 		seen[c.identity] = before
 	}
 	if repeats == 0 {

@@ -51,16 +51,12 @@ func (m *Model) view(in *planned, p Planned) *view {
 	elsewhere := Count{}
 	hasWorked, failures := m.judged > m.failed, m.failed
 	tried := func(key memoryd.CallKey, failed, isElsewhere bool) {
-		n := 0
 		if failed {
-			n = 1
 			v.tries = append(v.tries, key)
 		}
-		v.own.Calls++
-		v.own.Failed += n
+		v.own.add(failed)
 		if isElsewhere {
-			elsewhere.Calls++
-			elsewhere.Failed += n
+			elsewhere.add(failed)
 		}
 	}
 	for _, place := range m.byInput[in.identity] {
@@ -109,7 +105,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 	if c := v.lastFailure(); c != nil && state.streak > 0 {
 		common = in.common(read(c.Input))
 	}
-	v.met = met(in.identity, state, common, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
+	v.met = met(in.identity, state, common, elsewhere, hasWorked, failures)
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v)), v.contradicts)
 	}

@@ -94,9 +94,7 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 		at := slices.IndexFunc(leaves, func(o leaf) bool { return o.path == r.blamed().path })
 		if p := (planned{leaves: leaves}); at >= 0 && p.gives(r.blamed()) < 0 {
 			c := s.by[r.way()]
-			if c.Calls++; l.failed() {
-				c.Failed++
-			}
+			c.add(l.failed())
 			s.by[r.way()] = c
 		}
 		delete(s.open, l.run)
