@@ -231,16 +231,22 @@ func formShared(p *Parameter) string {
 }
 
 // codeForm is a short code of capital letters and digits.
-var codeForm = regexp.MustCompile(`^[A-Z0-9]{3,8}$`)
+var (
+	codeForm = regexp.MustCompile(`^[A-Z0-9]{3,8}$`)
+	mailForm = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[a-z]+$`)
+)
 
 // formOf is the form of a text: one that has a name, or the letters and digits of a short
 // code as A and 0.
 func formOf(s string) string {
-	form := rules.Form(s)
-	if date := rules.DateForm(s); date != "" {
-		return "date as " + date
-	}
+	form, date := rules.Form(s), rules.DateForm(s)
 	switch {
+	case strings.Contains(date, "HH"):
+		return "time as " + date
+	case date != "":
+		return "date as " + date
+	case mailForm.MatchString(s):
+		return "e-mail address"
 	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
 		return "full URL"
 	case codeForm.MatchString(s) && strings.Contains(form, "A"):

@@ -293,7 +293,10 @@ func agreed(behind []*row, tokens func(message string) []string, fits func(strin
 var plainForm = regexp.MustCompile(`^[0-9A+][0-9A .:/-]{0,23}$`)
 
 // dateForms are forms that have a name.
-var dateForms = map[string]string{"0000-00-00": "YYYY-MM-DD", "00.00.0000": "DD.MM.YYYY", "00:00": "HH:MM", "0000-00-00A00:00:00A": "YYYY-MM-DDTHH:MM:SSZ"}
+var dateForms = map[string]string{
+	"0000-00-00": "YYYY-MM-DD", "00.00.0000": "DD.MM.YYYY", "00:00": "HH:MM",
+	"0000-00-00 00:00:00": "YYYY-MM-DD HH:MM:SS", "0000-00-00A00:00:00": "YYYY-MM-DDTHH:MM:SS", "0000-00-00A00:00:00A": "YYYY-MM-DDTHH:MM:SSZ",
+}
 
 // formShown is how a form is shown; false for one that is no more than some letters.
 func formShown(f string) (string, bool) {
