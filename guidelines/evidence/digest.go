@@ -19,8 +19,8 @@ func (ob *Observation) message() *wording {
 	if ob.said == nil {
 		text := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
 		for _, l := range ob.values() {
-			if l.kind == '"' && len(l.text) > 2 {
-				text = strings.ReplaceAll(text, l.text, maskAny)
+			if l.Kind == Text && len(l.Text) > 2 {
+				text = strings.ReplaceAll(text, l.Text, maskAny)
 			}
 		}
 		ps := pieces(text)
@@ -30,10 +30,10 @@ func (ob *Observation) message() *wording {
 }
 
 // values are those of the input.
-func (ob *Observation) values() []leafValue {
+func (ob *Observation) values() []Leaf {
 	if ob.leaves == nil {
-		if ob.leaves = leavesOf(ob.Input); ob.leaves == nil {
-			ob.leaves = []leafValue{} // read, and none there
+		if ob.leaves = LeavesOf(ob.Input); ob.leaves == nil {
+			ob.leaves = []Leaf{} // read, and none there
 		}
 	}
 	return ob.leaves

@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"bytes"
-	"encoding/json"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -11,8 +9,6 @@ import (
 	"memoryd"
 	"memoryd/guidelines/rules"
 	"memoryd/internal/textsafe"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Observation is what mining keeps of one call: its verdict, its input and message reduced to
@@ -41,7 +37,7 @@ type Observation struct {
 	Answer Answer
 	// leaves are the values of the input, form its parameters and said what the output of
 	// a call that went wrong says; nil or "": not read yet.
-	leaves []leafValue
+	leaves []Leaf
 	form   string
 	said   *wording
 }
@@ -118,7 +114,7 @@ func NewObserver() *Observer {
 // Observe reads one call and adds it to the memory of its run. The observation has the whole
 // call: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
-	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
+	ob := Observation{Call: *c, leaves: LeavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = runOf(c)
 	ob.Writer = WriterOf(c.Source())
 	if ob.Run == 0 {
@@ -138,15 +134,15 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 
 // sources say where the values of an input stood in its run: of its own members first, then
 // of the elements of lists.
-func (o *Observer) sources(r *run, leaves []leafValue) (list []Source) {
+func (o *Observer) sources(r *run, leaves []Leaf) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.kind != '"' || strings.Contains(l.path, "[]") != listed || len(list) == maxSources || !idLike(l.text) || rules.DateForm(l.text) != "" {
+			if l.Kind != Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !idLike(l.Text) || rules.DateForm(l.Text) != "" {
 				continue
 			}
-			s := Source{Path: l.path}
-			if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
+			s := Source{Path: l.Path}
+			if at, ok := r.values[maphash.String(o.seed, l.Text)]; ok {
 				if s.Tool = r.tools[at.tool]; !listed {
 					s.State = at.state
 				}
@@ -277,75 +273,4 @@ func hashOf(kind, s string) uint64 {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
 	return max(h, 1)
-}
-
-// leafValue is a value of an input.
-type leafValue struct {
-	path, text string
-	kind       byte // as jsontext.Kind: '"', '0', 't', 'f', 'n', '{', '['
-}
-
-// scalar reports whether the value is a text, a number or a truth value.
-func (l *leafValue) scalar() bool { return scalarKind(jsontext.Kind(l.kind)) }
-
-func scalarKind(k jsontext.Kind) bool { return k == '"' || k == '0' || k == 't' || k == 'f' }
-
-// maxLeaves bounds the values of one input that are compared, maxDepth its levels.
-const (
-	maxLeaves = 96
-	maxDepth  = 8
-)
-
-// leavesOf lists the values of an input in order; elements of lists share a path.
-func leavesOf(raw json.RawMessage) []leafValue {
-	in := bytes.TrimSpace(raw)
-	if len(in) > 0 && in[0] == '"' {
-		var s string
-		if json.Unmarshal(in, &s) != nil {
-			s = string(in)
-		}
-		if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") || !jsontext.Value(t).IsValid() {
-			return []leafValue{{"", s, '"'}}
-		}
-		in = []byte(s)
-	}
-	var list []leafValue
-	dec := memoryd.BorrowDecoder(in)
-	defer memoryd.ReturnDecoder(dec)
-	collect(dec, "", 0, &list)
-	return list
-}
-
-func collect(dec *jsontext.Decoder, path string, depth int, list *[]leafValue) bool {
-	kind := dec.PeekKind()
-	if depth > maxDepth || len(*list) >= maxLeaves {
-		return dec.SkipValue() == nil
-	}
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return false
-	}
-	if path != "" && !scalarKind(kind) {
-		*list = append(*list, leafValue{path: path, kind: byte(kind)})
-	}
-	switch kind {
-	case '{':
-		for dec.PeekKind() == '"' {
-			name, err := dec.ReadToken()
-			if err != nil || !collect(dec, strings.TrimPrefix(path+"."+name.String(), "."), depth+1, list) {
-				return false
-			}
-		}
-		_, err = dec.ReadToken()
-	case '[':
-		for k := dec.PeekKind(); k != ']' && k != 0; k = dec.PeekKind() {
-			if !collect(dec, path+"[]", depth+1, list) {
-				return false
-			}
-		}
-		_, err = dec.ReadToken()
-	case '"', '0', 't', 'f':
-		*list = append(*list, leafValue{path, tok.String(), byte(kind)})
-	}
-	return err == nil
 }

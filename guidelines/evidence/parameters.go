@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoryd/guidelines/rules"
@@ -99,13 +98,13 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 	var order []*column
 	for i := range obs {
 		for _, l := range obs[i].values() {
-			c := at[l.path]
+			c := at[l.Path]
 			if c == nil {
-				if len(order) >= maxPaths || len(l.path) > 4*maxValueBytes {
+				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != Text {
 					continue
 				}
-				c = &column{path: l.path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
-				at[l.path] = c
+				c = &column{path: l.Path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
+				at[l.Path] = c
 				order = append(order, c)
 			}
 			c.take(i, &obs[i], &l, who.of[i])
@@ -118,7 +117,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 	return list
 }
 
-func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
+func (c *column) take(i int, ob *Observation, l *Leaf, party uint64) {
 	ok := ob.Good()
 	if c.last != i+1 {
 		c.last = i + 1
@@ -130,22 +129,20 @@ func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
 			c.fit.add(party)
 		}
 	}
-	if l.kind == '0' && ok {
-		if f, err := strconv.ParseFloat(l.text, 64); err == nil {
-			e, known := c.ends[party]
-			if !known {
-				e = ends{f, f}
-			}
-			c.ends[party] = ends{min(e.least, f), max(e.greatest, f)}
+	if l.Kind == Number && ok {
+		e, known := c.ends[party]
+		if !known {
+			e = ends{l.Number, l.Number}
 		}
+		c.ends[party] = ends{min(e.least, l.Number), max(e.greatest, l.Number)}
 	}
-	if !l.scalar() || len(l.text) > maxValueBytes || l.kind == '"' && strings.HasSuffix(l.text, "…") {
+	if !l.scalar() || len(l.Text) > maxValueBytes || l.Kind == Text && strings.HasSuffix(l.Text, "…") {
 		return
 	}
-	v := c.values[l.text]
+	v := c.values[l.Text]
 	if v == nil {
-		v = &valueSeen{ValueCount: ValueCount{Value: l.text}, by: backers{}, runs: map[uint64]bool{}}
-		c.values[l.text] = v
+		v = &valueSeen{ValueCount: ValueCount{Value: l.Text}, by: backers{}, runs: map[uint64]bool{}}
+		c.values[l.Text] = v
 	}
 	if v.last == i+1 {
 		return
@@ -160,21 +157,23 @@ func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
 }
 
 // typeOf names the type as JSON does.
-func typeOf(l *leafValue) string {
-	switch l.kind {
-	case '"':
+func typeOf(l *Leaf) string {
+	switch l.Kind {
+	case Text:
 		return "string"
-	case '0':
-		if strings.ContainsAny(l.text, ".eE") {
+	case Number:
+		if strings.ContainsAny(l.Text, ".eE") {
 			return "number"
 		}
 		return "integer"
-	case 't', 'f':
-		return "boolean"
-	case '{':
+	case Object:
 		return "object"
-	case '[':
+	case Array:
 		return "array"
+	case Word:
+	}
+	if l.scalar() {
+		return "boolean"
 	}
 	return "null"
 }

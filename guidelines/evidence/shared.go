@@ -151,34 +151,36 @@ const (
 func ownValues(obs []Observation, at int, who *parties) []string {
 	var own []string
 	for _, l := range obs[at].values() {
-		if l.kind != '"' && (l.kind != '0' || len(strings.TrimRight(l.text, "0")) < longNumber) {
+		if l.Kind != Text && (l.Kind != Number || len(strings.TrimRight(l.Text, "0")) < longNumber) {
 			continue
 		}
 		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
 		for i := range obs {
+			gives := false
 			for _, o := range obs[i].values() {
-				if o.path == l.path {
-					values[o.text] = true
+				if o.Path == l.Path {
+					values[o.Text] = true
+					gives = gives || o.Kind == l.Kind && o.Text == l.Text
 				}
 			}
-			if slices.Contains(obs[i].values(), l) {
+			if gives {
 				calls++
 				by[who.of[i]] = true
 				runs[obs[i].Run] = true
 			}
 		}
 		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 {
-			own = append(own, l.text)
+			own = append(own, l.Text)
 		}
 	}
 	return own
 }
 
-func pathSet(leaves []leafValue) string {
+func pathSet(leaves []Leaf) string {
 	var paths []string
 	for i := range leaves {
-		if l := &leaves[i]; l.scalar() && !slices.Contains(paths, l.path) {
-			paths = append(paths, l.path)
+		if l := &leaves[i]; l.scalar() && !slices.Contains(paths, l.Path) {
+			paths = append(paths, l.Path)
 		}
 	}
 	slices.Sort(paths)

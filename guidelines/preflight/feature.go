@@ -3,6 +3,8 @@ package preflight
 import (
 	"math"
 	"strings"
+
+	"memoryd/guidelines/evidence"
 )
 
 // hash is FNV-1a with a mark for the kind of feature and the path before it.
@@ -86,20 +88,20 @@ func (c *collector) piece(a aspect, h hash) {
 const maxValue = 64
 
 func (c *collector) leaf(l *leaf) {
-	at := seed.add(l.path)
+	at := seed.add(l.Path)
 	c.put(at.add("given"))
-	switch l.kind {
-	case array:
-		c.put(at.add("size").int(int(l.number)))
-	case object:
-	case number:
-		c.put(at.add("is").add(l.text))
-		c.put(at.add("scale").int(scale(l.number)))
-	case word:
-		c.put(at.add("is").add(l.text))
-	case text:
-		if l.length <= maxValue {
-			c.put(at.add("is").add(l.text))
+	switch l.Kind {
+	case evidence.Array:
+		c.put(at.add("size").int(int(l.Number)))
+	case evidence.Object:
+	case evidence.Number:
+		c.put(at.add("is").add(l.Text))
+		c.put(at.add("scale").int(scale(l.Number)))
+	case evidence.Word:
+		c.put(at.add("is").add(l.Text))
+	case evidence.Text:
+		if l.Length <= maxValue {
+			c.put(at.add("is").add(l.Text))
 		}
 		c.text(at, l)
 	}
@@ -116,7 +118,7 @@ func scale(f float64) int {
 
 // text notes words and pairs of them, the length and marks, and the pieces.
 func (c *collector) text(at hash, l *leaf) {
-	lower := strings.ToLower(l.text)
+	lower := strings.ToLower(l.Text)
 	c.room.words = appendWords(c.room.words[:0], lower)
 	isWord, isPair := at.add("word"), at.add("pair")
 	for i, w := range c.room.words {
@@ -126,7 +128,7 @@ func (c *collector) text(at hash, l *leaf) {
 		}
 	}
 	c.marks(at, l)
-	for first := range strings.FieldsSeq(l.text) {
+	for first := range strings.FieldsSeq(l.Text) {
 		c.room.form = appendSkeleton(c.room.form[:0], first)
 		c.piece(opening, at.bytes(c.room.form))
 		break
@@ -150,11 +152,11 @@ const marksOfInterest = "'\"`()[]{}|$;&<>\\"
 
 // marks notes the length and the counts of marks: whether odd, and thresholds.
 func (c *collector) marks(at hash, l *leaf) {
-	c.put(at.add("length").int(scale(float64(l.length))))
+	c.put(at.add("length").int(scale(float64(l.Length))))
 	isOdd, isCount := at.add("odd"), at.add("count")
 	for i := range len(marksOfInterest) {
 		mark := marksOfInterest[i : i+1]
-		n := strings.Count(l.text, mark)
+		n := strings.Count(l.Text, mark)
 		c.put(isOdd.add(mark).int(n % 2))
 		for _, least := range []int{1, 2, 3, 4, 6} {
 			if n >= least {

@@ -262,7 +262,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		m.values.take(l, c, leaves)
 		if !l.failed() {
 			for k := range leaves {
-				m.paths[leaves[k].path] = true
+				m.paths[leaves[k].Path] = true
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
@@ -48,11 +49,11 @@ func refusalOf(output string, leaves []leaf) *refusal {
 	r := &refusal{leaves: leaves, leaf: -1, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
 	spaced := strings.NewReplacer("_", " ", "-", " ").Replace(r.text)
 	for i := range leaves {
-		if l := &leaves[i]; isID(l) && hasToken(r.text, strings.ToLower(l.text)) {
+		if l := &leaves[i]; isID(l) && hasToken(r.text, strings.ToLower(l.Text)) {
 			r.leaf, r.byKind = i, false
 			break
 		} else if kind := ""; isID(l) && r.leaf < 0 {
-			if kind = kindOf(l.text); kind != "" && hasToken(spaced, kind) {
+			if kind = kindOf(l.Text); kind != "" && hasToken(spaced, kind) {
 				r.leaf, r.byKind = i, true
 			}
 		}
@@ -70,13 +71,13 @@ func (r *refusal) blamed() *leaf {
 
 // gives is the place of the same value at the same path, -1 for none.
 func (p *planned) gives(l *leaf) int {
-	return slices.IndexFunc(p.leaves, func(o leaf) bool { return o.path == l.path && o.text == l.text })
+	return slices.IndexFunc(p.leaves, func(o leaf) bool { return o.Path == l.Path && o.Text == l.Text })
 }
 
 // suggest finds a change of the planned input: what rules that calls bear out ask for, or
 // another value for the one that a message of the run is about.
 func (m *Model) suggest(v *view) fix {
-	if len(v.in.leaves) == 0 || v.in.leaves[0].kind != object {
+	if len(v.in.leaves) == 0 || v.in.leaves[0].Kind != evidence.Object {
 		return fix{}
 	}
 	if f := m.mend(v); f.input != nil {
@@ -106,26 +107,26 @@ func (m *Model) repair(v *view, c *runCall) fix {
 		return m.conform(v, c)
 	}
 	at := v.in.gives(blamed)
-	if _, limited := m.valuesSeen(v).limit(blamed.text); limited && c.identity != v.in.identity && m.values.good[kindHash(blamed.path, kindOf(blamed.text))] {
+	if _, limited := m.valuesSeen(v).limit(blamed.Text); limited && c.identity != v.in.identity && m.values.good[kindHash(blamed.Path, kindOf(blamed.Text))] {
 		at = -1 // such a value can work: whether there is enough of it depends on the rest of the input
 	}
 	if at < 0 && r.byKind && m.spentToo(v, r) {
-		at = slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path })
+		at = slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.Path == blamed.Path })
 	}
 	if at < 0 || !r.byKind && !m.mendable(r) {
 		return fix{}
 	}
-	kind := kindOf(v.in.leaves[at].text)
+	kind := kindOf(v.in.leaves[at].Text)
 	to, ok := m.other(v, at, m.valuesSeen(v), func(c *seenValue) bool {
 		if r.byKind {
 			return kindOf(c.value) != kind
 		}
-		return tested.Form(c.value) == tested.Form(blamed.text)
+		return tested.Form(c.value) == tested.Form(blamed.Text)
 	})
 	if !ok {
 		return fix{}
 	}
-	return m.apply(v, v.in.leaves[at].path, edit{at, quoted(to), origin.Run})
+	return m.apply(v, v.in.leaves[at].Path, edit{at, quoted(to), origin.Run})
 }
 
 // mendable reports whether another value helped where one was refused in the same way: in
@@ -144,14 +145,14 @@ func (m *Model) conform(v *view, c *runCall) fix {
 	bestRank := math.Inf(-1)
 	for at := range v.in.leaves {
 		l := &v.in.leaves[at]
-		if !hasToken(r.text, strings.ToLower(l.name())) && !hasToken(r.text, strings.ToLower(l.text)) || !slices.ContainsFunc(r.leaves, func(o leaf) bool { return o.path == l.path && o.text == l.text }) {
+		if !hasToken(r.text, strings.ToLower(l.Name())) && !hasToken(r.text, strings.ToLower(l.Text)) || !slices.ContainsFunc(r.leaves, func(o leaf) bool { return o.Path == l.Path && o.Text == l.Text }) {
 			continue
 		}
-		worked := m.values.worked[l.path]
+		worked := m.values.worked[l.Path]
 		if len(worked) > maxWorked {
 			continue // of no small set
 		}
-		if known := worked[l.json()]; known != nil && m.meets(known) {
+		if known := worked[jsonOf(l)]; known != nil && m.meets(known) {
 			continue // it is not this value
 		}
 		for json, by := range worked {
@@ -159,7 +160,7 @@ func (m *Model) conform(v *view, c *runCall) fix {
 			if !alike || !m.meets(by) || rank < bestRank || rank == bestRank && best.to <= json {
 				continue
 			}
-			if f := m.apply(v, l.path, edit{at, json, origin.Shared}); f.input != nil {
+			if f := m.apply(v, l.Path, edit{at, json, origin.Shared}); f.input != nil {
 				f.to = json
 				best, bestRank = f, rank
 			}
@@ -171,13 +172,13 @@ func (m *Model) conform(v *view, c *runCall) fix {
 // likeness is how near a value that worked is to a refused one; false where nothing ties
 // them.
 func (w *workedValue) likeness(l *leaf, said string) (float64, bool) {
-	if w.kind == number && l.kind == number {
-		return -math.Abs(w.number - l.number), true
+	if w.Kind == evidence.Number && l.Kind == evidence.Number {
+		return -math.Abs(w.Number - l.Number), true
 	}
-	if w.kind != text || l.kind != text || w.text == "" || l.text == "" {
+	if w.Kind != evidence.Text || l.Kind != evidence.Text || w.Text == "" || l.Text == "" {
 		return 0, false
 	}
-	a, b := strings.ToLower(w.text), strings.ToLower(l.text)
+	a, b := strings.ToLower(w.Text), strings.ToLower(l.Text)
 	near := -math.Abs(float64(len(a) - len(b)))
 	if strings.Contains(a, b) || strings.Contains(b, a) {
 		return near, true
@@ -187,7 +188,7 @@ func (w *workedValue) likeness(l *leaf, said string) (float64, bool) {
 
 // way is the same for refusals with the same message about the same parameter.
 func (r *refusal) way() uint64 {
-	return uint64(seed.add(r.blamed().path).int(int(messageHash(r.text))))
+	return uint64(seed.add(r.blamed().Path).int(int(messageHash(r.text))))
 } //nolint:gosec // a hash
 
 var wholeNumber = regexp.MustCompile(`-?\d+(?:[.,]\d+)*`)
@@ -213,8 +214,8 @@ func (m *Model) balance(v *view, r *refusal) fix {
 		return fix{}
 	}
 	for i := range r.leaves {
-		path := r.leaves[i].path
-		if r.leaves[i].kind != number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.path == path }) {
+		path := r.leaves[i].Path
+		if r.leaves[i].Kind != evidence.Number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
 			continue
 		}
 		for k, paid := range numbers {
@@ -235,8 +236,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(a)) }
 
 func sumOf(leaves []leaf, path string) (sum float64) {
 	for i := range leaves {
-		if leaves[i].kind == number && leaves[i].path == path {
-			sum += leaves[i].number
+		if leaves[i].Kind == evidence.Number && leaves[i].Path == path {
+			sum += leaves[i].Number
 		}
 	}
 	return sum
@@ -245,13 +246,13 @@ func sumOf(leaves []leaf, path string) (sum float64) {
 // sameBut reports whether two inputs give the same but for the list, or the object,
 // that a path leads into.
 func (m *Model) sameBut(a, b []leaf, path string) bool {
-	top, _, _ := strings.Cut(strings.TrimPrefix(path, "."), "[]")
+	top, _, _ := strings.Cut(path, "[]")
 	top, _, _ = strings.Cut(top, ".")
 	rest := func(leaves []leaf) uint64 {
 		var other []leaf
 		for i := range leaves {
-			p := strings.TrimPrefix(leaves[i].path, ".")
-			if leaves[i].kind != object && p != top && !strings.HasPrefix(p, top+"[]") && !strings.HasPrefix(p, top+".") {
+			p := leaves[i].Path
+			if leaves[i].Kind != evidence.Object && p != top && !strings.HasPrefix(p, top+"[]") && !strings.HasPrefix(p, top+".") {
 				other = append(other, leaves[i])
 			}
 		}
@@ -268,7 +269,7 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	last := -1
 	for i := len(v.in.leaves) - 1; i >= 0; i-- {
 		l := &v.in.leaves[i]
-		if l.path != path || l.kind != number || l.number+by < 0 {
+		if l.Path != path || l.Kind != evidence.Number || l.Number+by < 0 {
 			continue
 		}
 		if last < 0 {
@@ -277,10 +278,10 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 		source := v.sibling(i)
 		limit, limited := 0.0, false
 		if source >= 0 {
-			limit, limited = limits.limit(v.in.leaves[source].text)
+			limit, limited = limits.limit(v.in.leaves[source].Text)
 		}
-		if !limited || limit >= l.number+by {
-			return m.apply(v, l.path, edit{i, plain(l.number + by), origin.Run})
+		if !limited || limit >= l.Number+by {
+			return m.apply(v, l.Path, edit{i, plain(l.Number + by), origin.Run})
 		}
 	}
 	if last < 0 {
@@ -294,14 +295,14 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	if !ok {
 		return fix{}
 	}
-	return m.apply(v, path, edit{last, plain(v.in.leaves[last].number + by), origin.Run}, edit{source, quoted(to), origin.Run})
+	return m.apply(v, path, edit{last, plain(v.in.leaves[last].Number + by), origin.Run}, edit{source, quoted(to), origin.Run})
 }
 
 // sibling is the identifier that stands in the same object as a value, -1 for none.
 func (v *view) sibling(at int) int {
 	for i := range v.in.leaves {
 		l := &v.in.leaves[i]
-		if i != at && l.within == v.in.leaves[at].within && l.within >= 0 && isID(l) {
+		if i != at && l.Within == v.in.leaves[at].Within && l.Within >= 0 && isID(l) {
 			return i
 		}
 	}
@@ -312,16 +313,16 @@ func (v *view) sibling(at int) int {
 // source that had not enough, and gives one that has no more.
 func (m *Model) spentToo(v *view, r *refusal) bool {
 	blamed := r.blamed()
-	if !m.sameBut(v.in.leaves, r.leaves, blamed.path) {
+	if !m.sameBut(v.in.leaves, r.leaves, blamed.Path) {
 		return false
 	}
-	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path })
+	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.Path == blamed.Path })
 	if at < 0 {
 		return false
 	}
 	seen := m.valuesSeen(v)
-	had, known := seen.limit(blamed.text)
-	has, knownToo := seen.limit(v.in.leaves[at].text)
+	had, known := seen.limit(blamed.Text)
+	has, knownToo := seen.limit(v.in.leaves[at].Text)
 	return known && knownToo && has <= had
 }
 
@@ -333,14 +334,14 @@ func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) b
 	var best *seenValue
 	bestRank := 0.0
 	for _, c := range seen.of(l) {
-		if c.value == l.text || !want(c) || v.refusedInRun(l.path, c.value) {
+		if c.value == l.Text || !want(c) || v.refusedInRun(l.Path, c.value) {
 			continue
 		}
 		rank := 1.0
-		if kind := kindOf(c.value); kind != "" && m.values.good[kindHash(l.path, kind)] {
+		if kind := kindOf(c.value); kind != "" && m.values.good[kindHash(l.Path, kind)] {
 			rank += 2
 		}
-		if m.values.good[valueHash(l.path, c.value)] {
+		if m.values.good[valueHash(l.Path, c.value)] {
 			rank++
 		}
 		if !c.limited {
@@ -362,7 +363,7 @@ func (v *view) refusedInRun(path, value string) bool {
 		if !v.run[i].failed || !bytes.Contains(v.run[i].Input, []byte(value)) {
 			continue
 		}
-		if l := v.run[i].refusal().blamed(); l != nil && l.path == path && l.text == value {
+		if l := v.run[i].refusal().blamed(); l != nil && l.Path == path && l.Text == value {
 			return true
 		}
 	}
@@ -372,14 +373,14 @@ func (v *view) refusedInRun(path, value string) bool {
 // apply makes edits, unless what comes out failed already.
 func (m *Model) apply(v *view, path string, edits ...edit) fix {
 	raw := bytes.TrimSpace(v.in.raw)
-	slices.SortFunc(edits, func(a, b edit) int { return v.in.leaves[b.leaf].from - v.in.leaves[a.leaf].from })
+	slices.SortFunc(edits, func(a, b edit) int { return v.in.leaves[b.leaf].From - v.in.leaves[a.leaf].From })
 	out := slices.Clone(raw)
 	for _, e := range edits {
 		l := &v.in.leaves[e.leaf]
-		if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.to <= l.from {
+		if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.To <= l.From {
 			return fix{}
 		}
-		out = slices.Replace(out, l.from, l.to, []byte(e.json)...)
+		out = slices.Replace(out, l.From, l.To, []byte(e.json)...)
 	}
 	if !json.Valid(out) || m.hasFailed(v, out) {
 		return fix{}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"memoryd/guidelines/evidence"
 	tested "memoryd/guidelines/rules"
 	"memoryd/store"
 )
@@ -78,7 +79,7 @@ func (s *seenValues) of(l *leaf) []*seenValue {
 	var out []*seenValue
 	for _, c := range s.list {
 		for _, name := range c.under {
-			if name == l.name() || sharesWord(name, l.name()) {
+			if name == l.Name() || sharesWord(name, l.Name()) {
 				out = append(out, c)
 				break
 			}
@@ -122,7 +123,7 @@ func (s *seenValues) see(value string, under ...string) *seenValue {
 	c := s.byValue[value]
 	isNew := c == nil
 	if isNew {
-		if len(s.list) >= maxSeen || !isID(&leaf{kind: text, text: value}) {
+		if len(s.list) >= maxSeen || !isID(&leaf{Kind: evidence.Text, Text: value}) {
 			return nil
 		}
 		c = &seenValue{value: value}

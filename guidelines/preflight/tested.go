@@ -29,7 +29,7 @@ func (m *Model) plan(v *view) *tested.Planned {
 	}
 	if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
 		for i := range v.in.leaves {
-			if l := &v.in.leaves[i]; l.kind == text && tested.IdentifierLike(l.text) {
+			if l := &v.in.leaves[i]; l.Kind == evidence.Text && tested.IdentifierLike(l.Text) {
 				c.Sources = append(c.Sources, m.sourceOf(v, l))
 			}
 		}
@@ -45,15 +45,15 @@ func (v *view) answered(i int) bool {
 
 // sourceOf is where a value stood in the run.
 func (m *Model) sourceOf(v *view, l *leaf) tested.Source {
-	s := tested.Source{Path: strings.TrimPrefix(l.path, ".")}
+	s := tested.Source{Path: l.Path}
 	for i := range v.RunCalls { // the newest first
 		c := &v.RunCalls[i]
-		if !v.answered(i) || !hasToken(c.Output, l.text) {
+		if !v.answered(i) || !hasToken(c.Output, l.Text) {
 			continue
 		}
 		s.Tool = c.Tool
 	}
-	if seen := m.valuesSeen(v).byValue[l.text]; seen != nil {
+	if seen := m.valuesSeen(v).byValue[l.Text]; seen != nil {
 		s.State = seen.state
 	}
 	return s
@@ -146,7 +146,7 @@ func (m *Model) mend(v *view) fix {
 				return fix{}
 			}
 			raw = next
-			f.path = "." + e.Path
+			f.path = e.Path
 		}
 	}
 	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)})), v.contradicts)) > 0 {

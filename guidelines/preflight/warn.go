@@ -127,18 +127,16 @@ func before(ago time.Duration) string {
 // repeating leads nowhere.
 func (m *Model) change(r *refusal, fix fix) string {
 	if fix.input != nil {
-		if name, known := m.parameter(fix.path); known {
-			return "Change `" + name + "` as suggested."
+		if m.tellable(fix.path) {
+			return "Change `" + fix.path + "` as suggested."
 		}
 		return "Change the input as suggested."
 	}
 	if r.remedy != "" {
 		return r.remedy + "."
 	}
-	if l := r.blamed(); l != nil {
-		if name, known := m.parameter(l.path); known {
-			return "Change `" + name + "`."
-		}
+	if l := r.blamed(); l != nil && m.tellable(l.Path) {
+		return "Change `" + l.Path + "`."
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -321,8 +319,5 @@ func (m *Model) cutFor(h *history, estimates []float64, met []rules, base float6
 	return least
 }
 
-// parameter is the name of a parameter: it is known when a call that worked gave it.
-func (m *Model) parameter(path string) (string, bool) {
-	name := strings.TrimPrefix(path, ".")
-	return name, m.paths[path] && origin.IsName(name)
-}
+// tellable reports whether a parameter may be named: a call that worked gave it.
+func (m *Model) tellable(path string) bool { return m.paths[path] && origin.IsName(path) }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	tested "memoryd/guidelines/rules"
 )
 
@@ -43,18 +44,18 @@ func (m *Model) meets(w *workedValue) bool {
 }
 
 func (s *values) vouch(l *leaf, c *learned, source string) {
-	by := s.worked[l.path]
+	by := s.worked[l.Path]
 	if by == nil {
 		by = map[string]*workedValue{}
-		s.worked[l.path] = by
+		s.worked[l.Path] = by
 	}
-	w := by[l.json()]
+	w := by[jsonOf(l)]
 	if w == nil {
 		if len(by) > maxWorked {
 			return
 		}
 		w = &workedValue{leaf: *l, runs: map[string]bool{}, sources: map[string]bool{}}
-		by[l.json()] = w
+		by[jsonOf(l)] = w
 	}
 	w.calls++
 	run := c.run
@@ -69,12 +70,12 @@ func (s *values) vouch(l *leaf, c *learned, source string) {
 	}
 }
 
-// json is a scalar as it stands in an input.
-func (l *leaf) json() string {
-	if l.kind == text {
-		return quoted(l.text)
+// jsonOf is a scalar as it stands in an input.
+func jsonOf(l *leaf) string {
+	if l.Kind == evidence.Text {
+		return quoted(l.Text)
 	}
-	return l.text
+	return l.Text
 }
 
 func newValues() *values {
@@ -91,7 +92,7 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 		s.sources[c.Source()] = true
 	}
 	if r := s.open[l.run]; r != nil && l.run != "" {
-		at := slices.IndexFunc(leaves, func(o leaf) bool { return o.path == r.blamed().path })
+		at := slices.IndexFunc(leaves, func(o leaf) bool { return o.Path == r.blamed().Path })
 		if p := (planned{leaves: leaves}); at >= 0 && p.gives(r.blamed()) < 0 {
 			c := s.by[r.way()]
 			c.add(l.failed())
@@ -109,13 +110,13 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 	}
 	for i := range leaves {
 		v := &leaves[i]
-		if l.score >= memoryd.ScoreSuccess && v.kind != array && v.kind != object && v.length <= maxValue && !isID(v) {
+		if l.score >= memoryd.ScoreSuccess && v.Kind != evidence.Array && v.Kind != evidence.Object && v.Length <= maxValue && !isID(v) {
 			s.vouch(v, l, c.Source())
 		}
 		if isID(v) {
-			s.good[valueHash(v.path, v.text)] = true
-			if kind := kindOf(v.text); kind != "" {
-				s.good[kindHash(v.path, kind)] = true
+			s.good[valueHash(v.Path, v.Text)] = true
+			if kind := kindOf(v.Text); kind != "" {
+				s.good[kindHash(v.Path, kind)] = true
 			}
 		}
 	}
@@ -123,7 +124,7 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 
 // isID reports whether a value looks like an identifier.
 func isID(l *leaf) bool {
-	return l.kind == text && len(l.text) <= maxValue && tested.IdentifierLike(l.text)
+	return l.Kind == evidence.Text && len(l.Text) <= maxValue && tested.IdentifierLike(l.Text)
 }
 
 // kindOf is the words that an identifier begins with, before its number:
