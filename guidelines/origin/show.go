@@ -2,6 +2,7 @@ package origin
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	case Masked:
 		return masked(value, limit)
 	case Common:
-		if identifier.MatchString(value) {
+		if identifier.MatchString(value) || slices.ContainsFunc(tokens.FindAllString(value, -1), mixedCase) {
 			return shape(value), true
 		}
 		return masked(value, limit)
@@ -85,6 +86,11 @@ func masked(s string, limit int) (string, bool) {
 // identifier is a value that tells one of many apart: with a word of three digits or more, or of capitals and digits, as of an
 // account, an order or a flight; with two capitalised words, or a mark before a word, as of a person.
 var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9.]{2}|\d[A-Z][A-Z0-9]{2}|\p{Lu}\p{Ll}+,? \p{Lu}\p{Ll}|[@#]\w`)
+
+// tokens are long runs of letters and digits. One that mixes cases as no name does is encoded.
+var tokens = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
+
+func mixedCase(token string) bool { return !caseForm.MatchString(token) }
 
 // numbered is what tells one of many apart within a message, whose small numbers say what is wrong: a name with a number, a word
 // with six digits, or eight digits in parts, as of an account, a card, a telephone or a birth date.

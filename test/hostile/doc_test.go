@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -42,6 +43,9 @@ type world struct {
 	keys  map[string]string // of a source; nil without keys
 	clock time.Time
 	made  int
+	// waiting are calls of one key that the next request of another kind sends before it.
+	waiting []any
+	by      string
 }
 
 // newWorld starts a server; with keys each source records with one of its own.
@@ -59,6 +63,7 @@ func newWorld(t *testing.T, keyed bool) *world {
 
 // open begins a workspace that knows nothing.
 func (w *world) open() {
+	w.waiting = nil
 	w.made++
 	w.space = fmt.Sprintf("%s-%d", w.word(), w.made)
 	clear(w.keys)
@@ -101,6 +106,7 @@ func (w *world) key(source string) string {
 // ask posts v and reads the answer into out, where it is wanted.
 func (w *world) ask(path, key string, v, out any) {
 	w.t.Helper()
+	w.flush()
 	body, err := json.Marshal(v)
 	if err != nil {
 		w.t.Fatal(err)
@@ -140,10 +146,22 @@ func (w *world) id() string { w.made++; return fmt.Sprintf("toolu_%022d", w.made
 
 func (w *world) addHTTP(c call) {
 	w.clock = w.clock.Add(20 * time.Second)
-	w.ask("/add_tool_call_result", w.key(c.source), map[string]any{"workspace_id": w.space, "include_history": false, "tool_call_results": []any{map[string]any{
-		"tool_name": c.tool, "input": c.input, "output": c.output, "success": !c.failed, "time_cost": 0.2, "create_time": w.clock.Format(time.DateTime),
+	if key := w.key(c.source); key != w.by {
+		w.flush()
+		w.by = key
+	}
+	w.waiting = append(w.waiting, map[string]any{
+		"tool_name": c.tool, "input": maps.Clone(c.input), "output": c.output, "success": !c.failed, "time_cost": 0.2, "create_time": w.clock.Format(time.DateTime),
 		"metadata": map[string]any{"trajectory_id": c.run, "agent_id": c.source, "tool_call_id": w.id()},
-	}}}, nil)
+	})
+}
+
+// flush sends what waits.
+func (w *world) flush() {
+	if calls := w.waiting; len(calls) > 0 {
+		w.waiting = nil
+		w.ask("/add_tool_call_result", w.by, map[string]any{"workspace_id": w.space, "include_history": false, "tool_call_results": calls}, nil)
+	}
 }
 
 func (w *world) addHook(c call) {
@@ -221,6 +239,43 @@ type forecast struct {
 func (w *world) forecast(source, tool string, input map[string]any) (f forecast) {
 	w.ask("/preflight_tool_call", w.key(source), map[string]any{"workspace_id": w.space, "tool_name": tool, "input": input, "trajectory_id": "planned", "agent_id": source}, &f)
 	return f
+}
+
+// told is all that an agent is told of a planned call, whichever way it asks: but for what stands in the fenced section and in
+// fields that are marked as untrusted.
+func (w *world) told(source, tool string, input map[string]any) string {
+	f := w.forecast(source, tool, input)
+	var hook, begins json.RawMessage
+	w.made++
+	event := map[string]any{"hook_event_name": "PreToolUse", "session_id": fmt.Sprintf("planned%d", w.made), "tool_name": tool, "tool_input": input}
+	w.hook(source, event, &hook)
+	event["hook_event_name"] = "UserPromptSubmit"
+	w.hook(source, event, &begins)
+	var mcp struct {
+		Result struct {
+			Content []struct{ Text string }
+		}
+	}
+	w.ask("/mcp", w.key(source), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
+		"name": "memoryd_guidelines", "arguments": map[string]any{"workspace": w.space, "tool_names": []string{tool}},
+	}}, &mcp)
+	all := f.text() + string(f.Metadata.Suggestion) + string(hook) + string(begins)
+	for _, c := range mcp.Result.Content {
+		ours, _ := said(c.Text)
+		all += ours
+	}
+	return all
+}
+
+// hook sends an event that may have no answer.
+func (w *world) hook(source string, event map[string]any, out *json.RawMessage) {
+	w.flush()
+	body, _ := json.Marshal(event) //nolint:errchkjson // strings and numbers
+	r, err := w.Send("/v1/hooks/claude-code?workspace="+w.space, body, "Authorization", "Bearer "+w.key(source))
+	if err != nil || r.Status/100 != 2 {
+		w.t.Fatalf("%v: %d %v: %.400s", event["hook_event_name"], r.Status, err, r.Body)
+	}
+	*out = r.Body
 }
 
 // stops reports whether the agent is told not to make the call.

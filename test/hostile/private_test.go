@@ -142,6 +142,51 @@ func TestPrivateValuesReachNoOtherAgent(t *testing.T) {
 	}
 }
 
+// numbered are the kinds whose digits tell one of many apart: not even a quotation has them.
+var numbered = []string{"card", "card in fours", "IBAN", "account", "telephone", "passport", "birth date", "e-mail", "order", "user name"}
+
+// A value that tells one of many apart is told to nobody, though several agents use it again and again and a tool names it to
+// all of them: six customers are a small set. What a tool says of persons and places stands in the fence alone.
+func TestCustomersThatSeveralAgentsServeAreNotTold(t *testing.T) {
+	w := newWorld(t, false)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(private)), func(kind string) bool {
+		return kind == "path" || kind == "short token" // which all use: a file and a word
+	})
+	n, controls := rounds(t, len(names)), 0
+	for k := range n {
+		w.open()
+		kind := names[k%len(names)]
+		tool, p, mode, fast := "book_"+w.word(), w.word(), w.word(), w.word()
+		var values []string
+		for range 6 {
+			values = append(values, private[kind](w))
+		}
+		for i := range 48 {
+			c := call{source: fmt.Sprintf("agent%d", i%3), run: fmt.Sprintf("r%d", i/4), tool: tool, input: map[string]any{p: values[i%7%6], mode: fast}, output: `{"done":true}`}
+			if i%8 == 5 {
+				c.input[p], c.output, c.failed = private[kind](w), "no "+w.word()+" but "+values[0], true
+			}
+			w.addHTTP(c)
+		}
+		ours, fenced := said(w.guideline("agent9", tool))
+		told := ours + w.told("agent9", tool, map[string]any{p: w.word(), mode: fast})
+		if slices.Contains(numbered, kind) {
+			told += fenced
+		}
+		for _, v := range values {
+			if strings.Contains(told, v) {
+				t.Errorf("%s %q is told:\n%s", kind, v, told)
+			}
+		}
+		if strings.Contains(told, fast) {
+			controls++
+		}
+	}
+	if controls < n*3/4 {
+		t.Errorf("the value that everybody used was told in %d of %d drawings: the attack shows nothing", controls, n)
+	}
+}
+
 // The values of a tool's first calls are told to nobody either: one person's call is no
 // set of values.
 func TestTheValuesOfFewCallsAreNotTold(t *testing.T) {
