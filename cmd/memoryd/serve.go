@@ -78,7 +78,11 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	for _, name := range cfg.Unused {
 		log.WarnContext(ctx, "no setting uses this environment variable", "variable", name)
 	}
-	defer limitMemory(min(serveMemory+2*cfg.HTTP.MaxInFlightBytes, c.bound-c.bound/4))()
+	memory := serveMemory + 2*cfg.HTTP.MaxInFlightBytes
+	if c.Background {
+		memory = backgroundMemory
+	}
+	defer limitMemory(min(memory, c.bound-c.bound/4))()
 	a, err := newApp(ctx, cfg, os.Getenv, log)
 	if err != nil {
 		return err
