@@ -123,10 +123,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
-	if f, ok := r.promised(v, i); ok {
-		return f, true
-	}
-	return r.plain(v)
+	return finding{}, false
 }
 
 // tellsOf reports whether the object is the record of a process that a tool that does nothing
@@ -205,27 +202,6 @@ func (r *reply) byExit(v *view, depth int) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
-}
-
-// plain judges an object without any evidence: a lone message is read as text,
-// no members at all are an empty result.
-func (r *reply) plain(v *view) (finding, bool) {
-	if r.Members == 0 {
-		return nothingFound("the result is an empty object"), true
-	}
-	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 || r.hasResult() {
-		return finding{}, false
-	}
-	t := newText(r.Doc.Words(r.Message))
-	t.reply = true
-	if len(t.lines) == 0 {
-		return finding{}, false
-	}
-	f, ok := askText(v, t)
-	if ok {
-		f.why = "its message: " + f.why
-	}
-	return f, ok
 }
 
 // maxItems bounds how many elements of a list are looked at.

@@ -31,6 +31,9 @@ var inspectors = phrases.Words(
 	"inspect", "inspector", "review", "reviewer", "grade", "proofread",
 )
 
+// finders are words of names of tools that may find nothing.
+var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter", "recommend", "check", "track")
+
 // blanks are texts that stand for no output.
 var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
 

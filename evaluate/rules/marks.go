@@ -13,7 +13,6 @@ const (
 	hasPlainComplaint
 	hasParseFailure
 	hasHarmless
-	hasRelief
 	hasComplaintWord
 )
 
@@ -31,7 +30,6 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasPlainComplaint: shellComplaints[:plainComplaints],
 	hasParseFailure:   parseComplaints,
 	hasHarmless:       harmless,
-	hasRelief:         relief,
 	hasComplaintWord:  trouble,
 })
 

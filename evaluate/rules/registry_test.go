@@ -31,7 +31,7 @@ func TestCodesOfRegistries(t *testing.T) {
 // What a call should have given and did not, and what it left.
 func TestPromisesThatWereNotKept(t *testing.T) {
 	run(t, map[string]example{
-		"nothing but a condition":    {"predict", nil, `{"predictions": null, "deployment_status": "NOT_READY"}`, 0, "body-status"},
+		"nothing but a condition":    {"predict", nil, `{"predictions": null, "deployment_status": "NOT_READY"}`, 0, "score"},
 		"a condition beside data":    {"predict", nil, `{"predictions": [1], "deployment_status": "NOT_READY"}`, 1, ""},
 		"the name that was given":    {"flag", map[string]any{"key": "fail-open"}, `{"key": "fail-open", "enabled": false, "rules": []}`, 1, ""},
 		"some left":                  {"batch_write", nil, `{"UnprocessedItems": {"t": [{"id": 9}]}, "Used": 24}`, 0.5, "body-warning"},

@@ -162,7 +162,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return diagnostic{}, false
 	}
 	if runs {
-		fine := strings.Contains(rest, "success") && l.relieved() || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
+		fine := strings.Contains(rest, "success") || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
 		return diagnostic{program: program}, !fine
 	}
 	if v.ask.command != "" {

@@ -29,7 +29,6 @@ type text struct {
 	// and otherwise a lower bound.
 	total int
 	long  bool // not everything was read
-	reply bool // it is the message of a structured reply
 }
 
 // line is one line of a text. Its lower-case copy and the phrases that it holds
@@ -56,17 +55,6 @@ func (l *line) has(m phrases.Marks) bool {
 		l.found, l.scanned = lineIndex.Scan(l.s), true
 	}
 	return l.found&m != 0
-}
-
-// relieved reports whether the line says that it went well after all.
-func (l *line) relieved() bool {
-	return l.has(hasRelief)
-}
-
-// relief in the same text says that it went well after all.
-var relief = []string{
-	"no error", "0 errors", "without error", "no issues", "no problems", "0 failed", "successfully", "success",
-	"completed", "all tests passed", "not an error", "succeeded",
 }
 
 func newText(s string) *text {

@@ -36,7 +36,6 @@ type Reply struct {
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
-	Settled   bool    // a status member says something other than failure
 	Record    bool    // it looks like a data record
 	Others    int     // members with a value but without a role
 	Named     []int32 // those of them that are objects
@@ -178,8 +177,6 @@ func (r *Reply) outcome(c int32, ro role) {
 		r.Status = c
 	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && FailureName(n.Val):
 		r.Code = c
-	case ro == roleStatus && n.Kind == loosejson.String:
-		r.Settled = true
 	}
 }
 
