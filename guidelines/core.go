@@ -79,28 +79,30 @@ type described struct{ name, note string }
 // describe words one parameter: its type unless values show it, what is typical,
 // and how often it is given where that is not always.
 func (f *findings) describe(p evidence.Parameter, given string) described {
-	hint := f.hint(p)
-	var notes []string
-	switch kind := p.Types[0]; {
-	case kind == "array" && hint != "":
-		notes = append(notes, "list of "+hint)
-	case kind == "object" && hint != "":
-		notes = append(notes, "object with "+hint)
-	case kind == "string" && hint != "":
-		notes = append(notes, hint)
-	default:
-		notes = append(notes, map[string]string{
-			"string": "text", "integer": "integer", "number": "number", "boolean": "true/false", "null": "null",
-			"object": "object", "array": "list",
-		}[kind])
-		if hint != "" {
-			notes = append(notes, hint)
-		}
-	}
+	note := noteOf(p.Types[0], f.hint(p))
 	if given != "" {
-		notes = append(notes, given)
+		note += ", " + given
 	}
-	return described{pathName(p.Path), strings.Join(notes, ", ")}
+	return described{pathName(p.Path), note}
+}
+
+var typeWords = map[string]string{
+	"string": "text", "integer": "integer", "number": "number", "boolean": "true/false", "null": "null", "object": "object", "array": "list",
+}
+
+// noteOf says of what type a value is, with a hint at what it holds where there is one.
+func noteOf(kind, hint string) string {
+	switch {
+	case hint == "":
+		return typeWords[kind]
+	case kind == "array":
+		return "list of " + hint
+	case kind == "object":
+		return "object with " + hint
+	case kind == "string":
+		return hint
+	}
+	return typeWords[kind] + ", " + hint
 }
 
 // enumerate lists parameters, with one note for neighbours that share it.
@@ -198,18 +200,13 @@ func (f *findings) members(path string) string {
 		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || p.Sole || f.evidence.Good > 0 && p.Good == 0 {
 			continue
 		}
+		hint := f.hint(p)
 		m := described{name: code(rest)}
-		switch hint := f.hint(p); p.Types[0] {
-		case "array", "object":
-			if m.note = map[string]string{"array": "list", "object": "object"}[p.Types[0]]; hint != "" {
-				m.note += " of " + hint
-			}
-		case "string":
-			m.note = hint
-		case "boolean":
-			m.note = "true/false"
-		case "integer", "number":
+		switch {
+		case isNumeric(p):
 			m.note = p.Types[0]
+		case p.Types[0] != "string" || hint != "":
+			m.note = noteOf(p.Types[0], hint)
 		}
 		if f.given(p.Path) < outer {
 			m.note = strings.TrimPrefix(m.note+", sometimes", ", ")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"memoryd/guidelines/evidence"
 	"memoryd/internal/textsafe"
 )
 
@@ -43,7 +44,6 @@ const (
 const (
 	shortValue = 60
 	shownValue = 140
-	maxDepth   = 6 // of values within an input
 )
 
 // diff lists what differs between two inputs, and says whether enough stayed the same
@@ -89,44 +89,26 @@ func diff(bad, good json.RawMessage) (changes []Change, near bool) {
 // names are parameters that can be told.
 var names = regexp.MustCompile(`^[\pL_][][\pL\pN_.-]{0,79}$`)
 
-// valuesOf gives the members of an input, those of objects within it with a dot, each as
-// its text; the elements of a list share a path, and what is no object is one text.
+// valuesOf gives the values of an input by path, each as its text; the elements of a list
+// share a path.
 func valuesOf(input json.RawMessage) map[string]string {
 	out := map[string]string{}
-	flatten(out, "", input, 0)
+	for _, l := range evidence.LeavesOf(input) {
+		path, text := l.Path, l.Text
+		if l.Kind >= evidence.Array && (l.Number > 0 || path == "") {
+			continue
+		}
+		if !names.MatchString(path) {
+			path = textsafe.Line(path, shortValue)
+		}
+		if before, more := out[path]; more {
+			text = before + ", " + text
+		}
+		if path != "" || text != "" {
+			out[path] = text
+		}
+	}
 	return out
-}
-
-func flatten(out map[string]string, prefix string, v json.RawMessage, depth int) {
-	v = bytes.TrimSpace(v)
-	var members map[string]json.RawMessage
-	if len(v) > 0 && v[0] == '{' && depth < maxDepth && json.Unmarshal(v, &members) == nil {
-		for name, m := range members {
-			path := strings.TrimPrefix(prefix+"."+name, ".")
-			if !names.MatchString(path) {
-				path = textsafe.Line(path, shortValue)
-			}
-			flatten(out, path, m, depth+1)
-		}
-		return
-	}
-	var elements []json.RawMessage
-	if len(v) > 0 && v[0] == '[' && depth < maxDepth && json.Unmarshal(v, &elements) == nil && len(elements) > 0 {
-		for _, e := range elements {
-			flatten(out, prefix+"[]", e, depth+1)
-		}
-		return
-	}
-	text := string(v)
-	if len(v) > 0 && v[0] == '"' {
-		_ = json.Unmarshal(v, &text) // else as it stands
-	}
-	if before, more := out[prefix]; more {
-		text = before + ", " + text
-	}
-	if prefix != "" || text != "" {
-		out[prefix] = text
-	}
 }
 
 // changeOf is the difference of two values; alike says that half of the words stayed.

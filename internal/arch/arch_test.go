@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"guidelines/evidence":                {"memoryd", "guidelines/rules"},
 	"guidelines/preflight":               {"memoryd", "guidelines/evidence", "guidelines/origin", "guidelines/rules", "store"},
 	"guidelines/effect":                  {"memoryd"},
-	"guidelines/mistakes":                {},
+	"guidelines/mistakes":                {"guidelines/evidence"},
 	"guidelines/origin":                  {},
 	"guidelines/rules":                   {"guidelines/origin"},
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/effect", "store"},
