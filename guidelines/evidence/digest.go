@@ -3,6 +3,8 @@ package evidence
 import (
 	"cmp"
 	"strings"
+
+	"memoryd/guidelines/rules"
 )
 
 // wording is what the output of a call that went wrong says: the message on one line,
@@ -19,7 +21,7 @@ func (ob *Observation) message() *wording {
 	if ob.said == nil {
 		text := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
 		for _, l := range ob.values() {
-			if l.Kind == Text && len(l.Text) > 2 {
+			if l.Kind == rules.Text && len(l.Text) > 2 {
 				text = strings.ReplaceAll(text, l.Text, maskAny)
 			}
 		}
@@ -30,10 +32,10 @@ func (ob *Observation) message() *wording {
 }
 
 // values are those of the input.
-func (ob *Observation) values() []Leaf {
+func (ob *Observation) values() []rules.Leaf {
 	if ob.leaves == nil {
-		if ob.leaves = LeavesOf(ob.Input); ob.leaves == nil {
-			ob.leaves = []Leaf{} // read, and none there
+		if ob.leaves = rules.LeavesOf(ob.Input); ob.leaves == nil {
+			ob.leaves = []rules.Leaf{} // read, and none there
 		}
 	}
 	return ob.leaves

@@ -37,7 +37,7 @@ type Observation struct {
 	Answer Answer
 	// leaves are the values of the input, form its parameters and said what the output of
 	// a call that went wrong says; nil or "": not read yet.
-	leaves []Leaf
+	leaves []rules.Leaf
 	form   string
 	said   *wording
 }
@@ -114,7 +114,7 @@ func NewObserver() *Observer {
 // Observe reads one call and adds it to the memory of its run. The observation has the whole
 // call: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
-	ob := Observation{Call: *c, leaves: LeavesOf(c.Input), Answer: answerOf(c.Output)}
+	ob := Observation{Call: *c, leaves: rules.LeavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = runOf(c)
 	ob.Writer = WriterOf(c.Source())
 	if ob.Run == 0 {
@@ -134,11 +134,11 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 
 // sources say where the values of an input stood in its run: of its own members first, then
 // of the elements of lists.
-func (o *Observer) sources(r *run, leaves []Leaf) (list []Source) {
+func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.Kind != Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !idLike(l.Text) || rules.DateForm(l.Text) != "" {
+			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !idLike(l.Text) || rules.DateForm(l.Text) != "" {
 				continue
 			}
 			s := Source{Path: l.Path}

@@ -100,7 +100,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 		for _, l := range obs[i].values() {
 			c := at[l.Path]
 			if c == nil {
-				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != Text {
+				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != rules.Text {
 					continue
 				}
 				c = &column{path: l.Path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
@@ -117,7 +117,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 	return list
 }
 
-func (c *column) take(i int, ob *Observation, l *Leaf, party uint64) {
+func (c *column) take(i int, ob *Observation, l *rules.Leaf, party uint64) {
 	ok := ob.Good()
 	if c.last != i+1 {
 		c.last = i + 1
@@ -129,14 +129,14 @@ func (c *column) take(i int, ob *Observation, l *Leaf, party uint64) {
 			c.fit.add(party)
 		}
 	}
-	if l.Kind == Number && ok {
+	if l.Kind == rules.Number && ok {
 		e, known := c.ends[party]
 		if !known {
 			e = ends{l.Number, l.Number}
 		}
 		c.ends[party] = ends{min(e.least, l.Number), max(e.greatest, l.Number)}
 	}
-	if !l.scalar() || len(l.Text) > maxValueBytes || l.Kind == Text && strings.HasSuffix(l.Text, "…") {
+	if !l.Scalar() || len(l.Text) > maxValueBytes || l.Kind == rules.Text && strings.HasSuffix(l.Text, "…") {
 		return
 	}
 	v := c.values[l.Text]
@@ -157,22 +157,22 @@ func (c *column) take(i int, ob *Observation, l *Leaf, party uint64) {
 }
 
 // typeOf names the type as JSON does.
-func typeOf(l *Leaf) string {
+func typeOf(l *rules.Leaf) string {
 	switch l.Kind {
-	case Text:
+	case rules.Text:
 		return "string"
-	case Number:
+	case rules.Number:
 		if strings.ContainsAny(l.Text, ".eE") {
 			return "number"
 		}
 		return "integer"
-	case Object:
+	case rules.Object:
 		return "object"
-	case Array:
+	case rules.Array:
 		return "array"
-	case Word:
+	case rules.Word:
 	}
-	if l.scalar() {
+	if l.Scalar() {
 		return "boolean"
 	}
 	return "null"

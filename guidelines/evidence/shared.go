@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/guidelines/rules"
 )
 
 // Provenance shows where the values of a parameter came from in good calls.
@@ -151,7 +152,7 @@ const (
 func ownValues(obs []Observation, at int, who *parties) []string {
 	var own []string
 	for _, l := range obs[at].values() {
-		if l.Kind != Text && (l.Kind != Number || len(strings.TrimRight(l.Text, "0")) < longNumber) {
+		if l.Kind != rules.Text && (l.Kind != rules.Number || len(strings.TrimRight(l.Text, "0")) < longNumber) {
 			continue
 		}
 		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
@@ -176,10 +177,10 @@ func ownValues(obs []Observation, at int, who *parties) []string {
 	return own
 }
 
-func pathSet(leaves []Leaf) string {
+func pathSet(leaves []rules.Leaf) string {
 	var paths []string
 	for i := range leaves {
-		if l := &leaves[i]; l.scalar() && !slices.Contains(paths, l.Path) {
+		if l := &leaves[i]; l.Scalar() && !slices.Contains(paths, l.Path) {
 			paths = append(paths, l.Path)
 		}
 	}

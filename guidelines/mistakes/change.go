@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/textsafe"
 )
 
@@ -93,9 +93,9 @@ var names = regexp.MustCompile(`^[\pL_][][\pL\pN_.-]{0,79}$`)
 // share a path.
 func valuesOf(input json.RawMessage) map[string]string {
 	out := map[string]string{}
-	for _, l := range evidence.LeavesOf(input) {
+	for _, l := range rules.LeavesOf(input) {
 		path, text := l.Path, l.Text
-		if l.Kind >= evidence.Array && (l.Number > 0 || path == "") {
+		if l.Kind >= rules.Array && (l.Number > 0 || path == "") {
 			continue
 		}
 		if !names.MatchString(path) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"memoryd/guidelines/evidence"
+	tested "memoryd/guidelines/rules"
 )
 
 // hash is FNV-1a with a mark for the kind of feature and the path before it.
@@ -91,15 +91,15 @@ func (c *collector) leaf(l *leaf) {
 	at := seed.add(l.Path)
 	c.put(at.add("given"))
 	switch l.Kind {
-	case evidence.Array:
+	case tested.Array:
 		c.put(at.add("size").int(int(l.Number)))
-	case evidence.Object:
-	case evidence.Number:
+	case tested.Object:
+	case tested.Number:
 		c.put(at.add("is").add(l.Text))
 		c.put(at.add("scale").int(scale(l.Number)))
-	case evidence.Word:
+	case tested.Word:
 		c.put(at.add("is").add(l.Text))
-	case evidence.Text:
+	case tested.Text:
 		if l.Length <= maxValue {
 			c.put(at.add("is").add(l.Text))
 		}

@@ -5,10 +5,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"memoryd/guidelines/evidence"
+	tested "memoryd/guidelines/rules"
 )
 
-type leaf = evidence.Leaf
+type leaf = tested.Leaf
 
 // Limits on what is compared of one input.
 const (
@@ -18,9 +18,9 @@ const (
 
 // leavesOf reads an input, with texts cut to what is compared.
 func leavesOf(input []byte) []leaf {
-	leaves, room := evidence.LeavesOf(input), maxBytes
+	leaves, room := tested.LeavesOf(input), maxBytes
 	for i := range leaves {
-		if l := &leaves[i]; l.Kind == evidence.Text {
+		if l := &leaves[i]; l.Kind == tested.Text {
 			l.Text = l.Text[:min(len(l.Text), maxTextBytes, room)]
 			room -= len(l.Text)
 		}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
@@ -77,7 +76,7 @@ func (p *planned) gives(l *leaf) int {
 // suggest finds a change of the planned input: what rules that calls bear out ask for, or
 // another value for the one that a message of the run is about.
 func (m *Model) suggest(v *view) fix {
-	if len(v.in.leaves) == 0 || v.in.leaves[0].Kind != evidence.Object {
+	if len(v.in.leaves) == 0 || v.in.leaves[0].Kind != tested.Object {
 		return fix{}
 	}
 	if f := m.mend(v); f.input != nil {
@@ -172,10 +171,10 @@ func (m *Model) conform(v *view, c *runCall) fix {
 // likeness is how near a value that worked is to a refused one; false where nothing ties
 // them.
 func (w *workedValue) likeness(l *leaf, said string) (float64, bool) {
-	if w.Kind == evidence.Number && l.Kind == evidence.Number {
+	if w.Kind == tested.Number && l.Kind == tested.Number {
 		return -math.Abs(w.Number - l.Number), true
 	}
-	if w.Kind != evidence.Text || l.Kind != evidence.Text || w.Text == "" || l.Text == "" {
+	if w.Kind != tested.Text || l.Kind != tested.Text || w.Text == "" || l.Text == "" {
 		return 0, false
 	}
 	a, b := strings.ToLower(w.Text), strings.ToLower(l.Text)
@@ -215,7 +214,7 @@ func (m *Model) balance(v *view, r *refusal) fix {
 	}
 	for i := range r.leaves {
 		path := r.leaves[i].Path
-		if r.leaves[i].Kind != evidence.Number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
+		if r.leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
 			continue
 		}
 		for k, paid := range numbers {
@@ -236,7 +235,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(a)) }
 
 func sumOf(leaves []leaf, path string) (sum float64) {
 	for i := range leaves {
-		if leaves[i].Kind == evidence.Number && leaves[i].Path == path {
+		if leaves[i].Kind == tested.Number && leaves[i].Path == path {
 			sum += leaves[i].Number
 		}
 	}
@@ -252,7 +251,7 @@ func (m *Model) sameBut(a, b []leaf, path string) bool {
 		var other []leaf
 		for i := range leaves {
 			p := leaves[i].Path
-			if leaves[i].Kind != evidence.Object && p != top && !strings.HasPrefix(p, top+"[]") && !strings.HasPrefix(p, top+".") {
+			if leaves[i].Kind != tested.Object && p != top && !strings.HasPrefix(p, top+"[]") && !strings.HasPrefix(p, top+".") {
 				other = append(other, leaves[i])
 			}
 		}
@@ -269,7 +268,7 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	last := -1
 	for i := len(v.in.leaves) - 1; i >= 0; i-- {
 		l := &v.in.leaves[i]
-		if l.Path != path || l.Kind != evidence.Number || l.Number+by < 0 {
+		if l.Path != path || l.Kind != tested.Number || l.Number+by < 0 {
 			continue
 		}
 		if last < 0 {

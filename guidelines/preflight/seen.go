@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"memoryd/guidelines/evidence"
 	tested "memoryd/guidelines/rules"
 	"memoryd/store"
 )
@@ -123,7 +122,7 @@ func (s *seenValues) see(value string, under ...string) *seenValue {
 	c := s.byValue[value]
 	isNew := c == nil
 	if isNew {
-		if len(s.list) >= maxSeen || !isID(&leaf{Kind: evidence.Text, Text: value}) {
+		if len(s.list) >= maxSeen || !isID(&leaf{Kind: tested.Text, Text: value}) {
 			return nil
 		}
 		c = &seenValue{value: value}

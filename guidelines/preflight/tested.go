@@ -29,7 +29,7 @@ func (m *Model) plan(v *view) *tested.Planned {
 	}
 	if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
 		for i := range v.in.leaves {
-			if l := &v.in.leaves[i]; l.Kind == evidence.Text && tested.IdentifierLike(l.Text) {
+			if l := &v.in.leaves[i]; l.Kind == tested.Text && tested.IdentifierLike(l.Text) {
 				c.Sources = append(c.Sources, m.sourceOf(v, l))
 			}
 		}

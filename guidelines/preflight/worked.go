@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"memoryd"
-	"memoryd/guidelines/evidence"
 	tested "memoryd/guidelines/rules"
 )
 
@@ -72,7 +71,7 @@ func (s *values) vouch(l *leaf, c *learned, source string) {
 
 // jsonOf is a scalar as it stands in an input.
 func jsonOf(l *leaf) string {
-	if l.Kind == evidence.Text {
+	if l.Kind == tested.Text {
 		return quoted(l.Text)
 	}
 	return l.Text
@@ -110,7 +109,7 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 	}
 	for i := range leaves {
 		v := &leaves[i]
-		if l.score >= memoryd.ScoreSuccess && v.Kind != evidence.Array && v.Kind != evidence.Object && v.Length <= maxValue && !isID(v) {
+		if l.score >= memoryd.ScoreSuccess && v.Kind != tested.Array && v.Kind != tested.Object && v.Length <= maxValue && !isID(v) {
 			s.vouch(v, l, c.Source())
 		}
 		if isID(v) {
@@ -124,7 +123,7 @@ func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
 
 // isID reports whether a value looks like an identifier.
 func isID(l *leaf) bool {
-	return l.Kind == evidence.Text && len(l.Text) <= maxValue && tested.IdentifierLike(l.Text)
+	return l.Kind == tested.Text && len(l.Text) <= maxValue && tested.IdentifierLike(l.Text)
 }
 
 // kindOf is the words that an identifier begins with, before its number:

@@ -12,8 +12,7 @@ import (
 const (
 	maxPaths    = 24
 	maxText     = 120
-	maxDepth    = 4
-	maxElements = 8 // of a list
+	maxElements = 24 // of lists
 )
 
 // kind is the type of a value.
@@ -146,49 +145,38 @@ func differing(a, b map[string]value) []string {
 	return out
 }
 
-// inputOf lists the values of an input by path.
+// inputOf lists the values of an input by path; those of elements of lists, against which
+// only messages are held, stand each under a path of its own.
 func inputOf(raw json.RawMessage) map[string]value {
-	var tree any
-	if json.Unmarshal(raw, &tree) != nil {
-		return nil
-	}
-	if s, ok := tree.(string); ok && json.Unmarshal([]byte(s), &tree) != nil {
+	leaves := LeavesOf(raw)
+	if len(leaves) == 0 || leaves[0].Kind == Text {
 		return nil
 	}
 	out := map[string]value{}
-	flatten(tree, "", 0, out)
-	return out
-}
-
-func flatten(v any, path string, depth int, out map[string]value) {
-	switch v := v.(type) {
-	case nil:
-	case map[string]any:
-		for name, e := range v {
-			if depth < maxDepth {
-				flatten(e, strings.TrimPrefix(path+"."+name, "."), depth+1, out)
+	elements := 0
+	for i := range leaves {
+		l := &leaves[i]
+		v := value{kind: other}
+		switch {
+		case l.Kind == Number:
+			v = value{kind: number, num: l.Number, text: plain(l.Number)}
+		case l.Kind == Word && l.Scalar():
+			v = value{kind: truth, text: l.Text}
+		case l.Kind == Text && len(l.Text) <= maxText:
+			v = value{kind: text, text: l.Text}
+		case l.Kind == Object || l.Kind == Word:
+			continue
+		}
+		path := l.Path
+		if strings.Contains(path, "[]") {
+			if elements++; elements > maxElements {
+				continue
 			}
+			path = strings.ReplaceAll(path, "[]", "["+strconv.Itoa(elements)+"]")
 		}
-	case float64:
-		out[path] = value{kind: number, num: v, text: plain(v)}
-	case bool:
-		out[path] = value{kind: truth, text: strconv.FormatBool(v)}
-	case string:
-		if len(v) > maxText {
-			out[path] = value{kind: other}
-			return
-		}
-		out[path] = value{kind: text, text: v}
-	case []any:
-		out[path] = value{kind: other}
-		for i, e := range v[:min(len(v), maxElements)] {
-			if depth < maxDepth { // only messages are held against these
-				flatten(e, path+"["+strconv.Itoa(i)+"]", depth+1, out)
-			}
-		}
-	default:
-		out[path] = value{kind: other}
+		out[path] = v
 	}
+	return out
 }
 
 // Form masks letters and digits, to show the form of a text.

@@ -1,4 +1,4 @@
-package evidence
+package rules
 
 import (
 	"bytes"
@@ -50,8 +50,8 @@ func (l *Leaf) Name() string {
 	return strings.TrimSuffix(l.Path[strings.LastIndexByte(l.Path, '.')+1:], "[]")
 }
 
-// scalar reports whether the value is a text, a number or a truth value.
-func (l *Leaf) scalar() bool { return l.Kind < Array && (l.Kind != Word || l.Text != "null") }
+// Scalar reports whether the value is a text, a number or a truth value.
+func (l *Leaf) Scalar() bool { return l.Kind < Array && (l.Kind != Word || l.Text != "null") }
 
 // LeavesOf reads an input: an object, a text that holds one, or any text.
 func LeavesOf(input []byte) []Leaf {
