@@ -62,13 +62,14 @@ type Tool struct {
 // Cause is a group of failed calls of a tool with the same verdict, apart from the parts that
 // vary (mistakes.Form). It is a mistake as memoryd learn counts them.
 type Cause struct {
-	Tool    string    `json:"tool_name"`
-	Text    string    `json:"text"`
-	Calls   int       `json:"calls"`
-	Seconds float64   `json:"seconds"`
-	Tokens  int64     `json:"tokens"`
-	First   time.Time `json:"first"`
-	Last    time.Time `json:"last"`
+	Tool      string    `json:"tool_name"`
+	Text      string    `json:"text"`
+	Untrusted bool      `json:"untrusted"` // always true: the verdict repeats what the tool said
+	Calls     int       `json:"calls"`
+	Seconds   float64   `json:"seconds"`
+	Tokens    int64     `json:"tokens"`
+	First     time.Time `json:"first"`
+	Last      time.Time `json:"last"`
 	// Newest is the newest call, Some are the newest calls.
 	Newest memoryd.CallKey   `json:"newest"`
 	Some   []memoryd.CallKey `json:"-"`
@@ -196,7 +197,7 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 	}
 	cause := causes[line.Cause]
 	if cause == nil {
-		cause = &Cause{Text: line.Cause, First: line.Time, Last: line.Time, Newest: c.Key}
+		cause = &Cause{Text: line.Cause, Untrusted: true, First: line.Time, Last: line.Time, Newest: c.Key}
 		causes[line.Cause] = cause
 	}
 	cause.Calls++
