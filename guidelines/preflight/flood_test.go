@@ -21,6 +21,7 @@ func TestNoKeyRaisesTheRiskOfAnotherAboveTheBar(t *testing.T) {
 	attacks := map[string]func(i int) string{
 		"the same input": func(int) string { return `{"lang":"xx","note":"aim"}` },
 		"a value":        func(i int) string { return fmt.Sprintf(`{"lang":"xx","note":"m%d"}`, i%7) },
+		"what works":     func(i int) string { return fmt.Sprintf(`{"lang":"en","note":"aim%d"}`, i) },
 		"the tool":       func(i int) string { return fmt.Sprintf(`{"lang":"l%d","note":"aim"}`, i%9) },
 	}
 	for name, attack := range attacks {
@@ -42,6 +43,7 @@ func TestNoKeyRaisesTheRiskOfAnotherAboveTheBar(t *testing.T) {
 			for i := range 40 + r.IntN(30) {
 				add([]string{"ann", "bob"}[i%2], fmt.Sprintf(`{"lang":%q,"note":"n%d"}`, []string{"en", "de"}[r.IntN(2)], i), 1)
 			}
+			add("bob", `{"lang":"en","note":"once"}`, 0) // others fail now and then
 			for i := range 30 + r.IntN(60) {
 				add("mallory", attack(i), 0)
 			}
@@ -52,6 +54,9 @@ func TestNoKeyRaisesTheRiskOfAnotherAboveTheBar(t *testing.T) {
 			}
 			if a := assess("ann"); *a.Risk >= 0.5 || len(a.Warnings) > 0 {
 				t.Errorf("%s: %d calls raise another's risk to %.2f: %+v", name, len(calls), *a.Risk, a.Warnings)
+			}
+			if name == "what works" {
+				continue
 			}
 			if a := assess("mallory"); *a.Risk < 0.5 {
 				t.Errorf("%s: its own risk is %.2f", name, *a.Risk)

@@ -421,16 +421,19 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 // below that of the severity ask.
 const mostOfOne = 0.49
 
-// oneOther reports whether all failures of calls like the planned one, or of the tool where
-// none is like it, are from one source, and that is another than the caller.
+// oneOther reports whether the failures of calls like the planned one, or of the tool where
+// none is like it, would not be most of these calls without those of one source, and that is
+// another than the caller.
 func (m *Model) oneOther(v *view, near []neighbour) bool {
 	if !m.options.Shared || len(v.breaks) > 0 || v.state.streak > 0 {
 		return false
 	}
-	sources := map[uint64]bool{}
+	failed, good := map[uint64]int{}, 0
 	note := func(c *learned) {
 		if c.failed() && c.judged {
-			sources[c.source] = true
+			failed[c.source]++
+		} else if c.judged {
+			good++
 		}
 	}
 	for _, place := range m.byInput[v.in.identity] {
@@ -441,12 +444,20 @@ func (m *Model) oneOther(v *view, near []neighbour) bool {
 			note(&m.calls[n.call])
 		}
 	}
-	if len(sources) == 0 {
+	if len(failed) == 0 {
+		good = 0
 		for i := range m.calls {
 			note(&m.calls[i])
 		}
 	}
-	return len(sources) == 1 && !sources[v.Source]
+	others, most := 0, 0
+	for source, n := range failed {
+		if others += n; source != v.Source {
+			most = max(most, n)
+		}
+	}
+	others -= most
+	return most > 0 && (others == 0 || others < good)
 }
 
 // effective is the number of calls that the near ones count for.

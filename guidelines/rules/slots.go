@@ -278,7 +278,7 @@ func agreed(behind []*row, tokens func(message string) []string, fits func(strin
 	}
 	only := ""
 	for s, q := range by {
-		if !q.of(leastBad, false) || 2*q.calls < len(behind) {
+		if !q.of(leastBad) || 2*q.calls < len(behind) {
 			continue
 		}
 		if only != "" {

@@ -207,31 +207,29 @@ func Delimits(r rune) bool {
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// quorum counts the calls, runs, sources and parties behind something.
+// quorum counts the calls, runs and parties behind something.
 type quorum struct {
-	calls                  int
-	runs, sources, parties map[uint64]bool
-	named                  bool // a run
+	calls         int
+	runs, parties map[uint64]bool
+	named         bool // a run
 }
 
 func (q *quorum) add(r *row) {
 	if q.runs == nil {
-		q.runs, q.sources, q.parties = map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
+		q.runs, q.parties = map[uint64]bool{}, map[uint64]bool{}
 	}
 	q.calls++
-	q.runs[r.run()], q.sources[r.Source], q.parties[r.Party] = true, true, true
+	q.runs[r.run()], q.parties[r.Party] = true, true
 	q.named = q.named || r.Named
 }
 
 // met reports whether there are enough calls of enough runs, and of several parties where
 // several are known.
 func (q *quorum) met(parties bool) bool {
-	return q.of(minCalls, false) && (!parties || len(q.parties) > 1)
+	return q.of(minCalls) && (!parties || len(q.parties) > 1)
 }
 
-func (q *quorum) of(calls int, several bool) bool {
-	return q.calls >= calls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
-}
+func (q *quorum) of(calls int) bool { return q.calls >= calls && len(q.runs) >= minRuns }
 
 // tally counts what is behind each of some texts.
 type tally map[string]*quorum
