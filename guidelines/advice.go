@@ -192,9 +192,9 @@ func (f *findings) issues(d *draft) {
 		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
 	}
 	if unexplained > silent {
-		text := ofN(unexplained, wrong) + " calls that went wrong break no rule below"
+		text := "No rule explains " + ofN(unexplained, wrong) + " calls that went wrong"
 		if f.answers() != "" {
-			text += "; what the tool said stands in `" + toolAnswered + "`"
+			text += ": see `" + toolAnswered + "`"
 		}
 		d.add(commonIssues, 1, text+".", "unexplained", f.share(unexplained), statisticsGround)
 	}
