@@ -84,7 +84,7 @@ func TestFigures(t *testing.T) {
 	if Judge("bad") {
 		missed = 0
 	}
-	t.Logf("figure missed: %d", missed)
+	t.Logf("figure recordings missed: %d", missed)
 }
 `,
 }
@@ -118,7 +118,7 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 		case p.fault != nil:
 			got[p.name] = "needed"
 		case differing(b.all(p.area), p.without) > 0:
-			got[p.name] = signed(p.without["missed"]-b.all(p.area)["missed"], 0)
+			got[p.name] = signed(p.without["recordings missed"]-b.all(p.area)["recordings missed"], 0)
 		default:
 			got[p.name] = "nothing"
 		}

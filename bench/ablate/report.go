@@ -92,7 +92,9 @@ that ranks. The judge is measured on each source with a score that learned from 
 that and the recordings show no change; conversations are the first ten of each source, and two that were planted in.
 
 *lines* are those of the part and of what only it needs. *µs* is the time in it for each %s, with the clock's own.
-What cannot be left out alone makes what follows stumble.
+A function that changes nothing and has no time was never called: these measurements cannot tell. Of a list that changes nothing, the entries are
+not shown. † changes figures that have no column, as those of single tools and of the two more seeds. What cannot be left out alone makes what
+follows stumble.
 `
 
 // report writes the page.
@@ -129,7 +131,7 @@ func (b *bench) table(t *strings.Builder, a *area) {
 	var needed, nothing []string
 	for _, p := range b.parts {
 		switch {
-		case p.area != a || p.skip:
+		case p.area != a || p.skip || p.of != nil && p.of.fault == nil && differing(whole, p.of.without) == 0:
 		case p.fault != nil:
 			needed = append(needed, "`"+p.shown()+"`")
 		case differing(whole, p.without) == 0:
@@ -173,10 +175,14 @@ func (p *part) place() string {
 
 func (b *bench) row(t *strings.Builder, p *part) {
 	whole := b.all(p.area)
-	fmt.Fprintf(t, "| `%s` (%s) | %d | %s |", p.shown(), p.place(), p.lines, b.micros(p, "", ""))
+	cells, mark := "", " †"
 	for _, c := range columns[p.area.name] {
-		fmt.Fprintf(t, " %s |", signed(p.without[c.figure]-whole[c.figure], c.decimals))
+		d := signed(p.without[c.figure]-whole[c.figure], c.decimals)
+		if cells += " " + d + " |"; d != "" {
+			mark = ""
+		}
 	}
+	fmt.Fprintf(t, "| `%s` (%s)%s | %d | %s |%s", p.shown(), p.place(), mark, p.lines, b.micros(p, "", ""), cells)
 	better, worse := sources(whole, p.without)
 	fmt.Fprintf(t, " +%d -%d |\n", better, worse)
 }

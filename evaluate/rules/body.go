@@ -3,7 +3,6 @@ package rules
 import (
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoryd"
@@ -73,15 +72,7 @@ func structuredBody(v *view) (finding, bool) {
 	if !v.body.OK() {
 		return finding{}, false
 	}
-	if f, ok := bodyValue(v, v.body, 0, 0); ok {
-		return f, true
-	}
-	if rest := v.body.Rest; rest != "" && len(rest) < headBytes {
-		if t := newText(rest); t.short(40, 6000) {
-			return askText(v, t)
-		}
-	}
-	return finding{}, false
+	return bodyValue(v, v.body, 0, 0)
 }
 
 // bodyValue judges the value at i, which stands where an outcome may stand.
@@ -93,7 +84,7 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case loosejson.Object:
 		return bodyObject(v, d, i, depth)
 	case loosejson.Array:
-		return bodyArray(v, d, i, depth)
+		return bodyArray(v, d, i)
 	case loosejson.String:
 		return inspect(v, d.Str(i), depth)
 	default:
@@ -105,7 +96,7 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
 	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record && !v.ask.reads || !r.IsRecord()) && !r.tellsOf(v) {
-		return r.byExit(v, depth)
+		return r.byExit(v)
 	}
 	f, bad := r.evidence(v)
 	inner, some := r.inside(v, depth)
@@ -185,51 +176,31 @@ func (r *reply) isData(c int32) bool {
 }
 
 // byExit judges the reply of a tool that runs processes.
-func (r *reply) byExit(v *view, depth int) (finding, bool) {
+func (r *reply) byExit(v *view) (finding, bool) {
 	code := r.Doc.Number(r.Exit)
-	if code != 0 {
-		f := exitFinding(v, newText(r.Said()), code)
-		if r.Stderr != 0 && r.Doc.Truthy(r.Stderr) {
-			f = fails("exit-code", r.Doc.Words(r.Stderr), "its exit status is "+strconv.Itoa(code)+" and it wrote to standard error")
-		}
-		return f, true
+	if code == 0 {
+		return finding{}, false
 	}
-	if f, ok := r.inside(v, depth); ok && f.rule != "empty-result" {
-		if f.bad() {
-			f.score, f.sure = memoryd.ScorePartial, false
-			f.why += ", yet the exit status is " + strconv.Itoa(code)
-		}
-		return f, true
-	}
-	return finding{}, false
+	return exitFinding(v, newText(r.Said()), code), true
 }
 
 // maxItems bounds how many elements of a list are looked at.
 const maxItems = 40
 
-// bodyArray judges a list: of replies, of texts, or of records.
-func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
-	n := &d.Nodes[i]
-	if n.Count == 0 {
+// bodyArray judges a list: of replies, or of records.
+func bodyArray(v *view, d *doc, i int32) (finding, bool) {
+	count := d.Nodes[i].Count
+	if count == 0 {
 		return nothingFound("the result is an empty list"), true
 	}
-	if n.Count == 1 && n.Child != 0 && d.Nodes[n.Child].Kind != loosejson.Object {
-		return bodyValue(v, d, n.Child, depth+1)
-	}
-	return itemsFinding(v, d, children(d, i), n.Count, depth)
-}
-
-// itemsFinding judges the elements of a list, or the members of an object that
-// maps names to replies.
-func itemsFinding(v *view, d *doc, items iter.Seq[int32], count int32, depth int) (finding, bool) {
 	var bad, seen int
 	var worst finding
-	for c := range items {
+	for c := range children(d, i) {
 		if seen == maxItems {
 			break
 		}
 		seen++
-		f, ok := itemFinding(v, d, c, depth)
+		f, ok := itemFinding(v, d, c)
 		if !ok || !f.bad() {
 			continue
 		}
@@ -264,15 +235,12 @@ func nothingFound(why string) finding {
 
 // itemFinding judges one of several elements. Texts are left alone: lines of a
 // file may say anything.
-func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
+func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 	n := &d.Nodes[c]
 	if n.Kind == loosejson.Object {
 		r := readReply(d, c)
 		if f, ok := r.evidence(v); ok {
 			return f, true
-		}
-		if typ := d.Member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content
-			return r.inside(v, depth+1)
 		}
 		for _, e := range r.Envelopes {
 			if d.Nodes[e].Kind != loosejson.Object {

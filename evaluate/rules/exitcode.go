@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"memoryd/internal/phrases"
 )
 
 // exitPhrases introduce an exit status in a text.
@@ -102,7 +100,7 @@ func isField(s string) bool {
 // exitStatusOf reads a line whose point is the status: short, with the number at
 // its end.
 func exitStatusOf(l *line) (code int, known bool) {
-	if len(l.s) > 120 && (phrases.IsASCII(l.s) || len(l.low()) > 120) || !l.has(hasExit) {
+	if len(l.s) > 120 || !l.has(hasExit) {
 		return 0, false
 	}
 	low := l.low()

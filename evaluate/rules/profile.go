@@ -12,37 +12,23 @@ type shape int
 const (
 	shapeEmpty   shape = iota // nothing
 	shapeNothing              // an empty structure or null
-	shapeObject
-	shapeArray
-	shapeMarkup
 	shapeText
+	shapeOther
 	shapes
 )
 
-// Profile summarises a tool's earlier calls: the costs of its successes and the shapes of its
-// outputs. Its size is bounded. Observe must not run concurrently with anything else on the
+// Profile summarises a tool's earlier calls: the shapes of what its successes gave. Observe must not run concurrently with anything else on the
 // same profile. Many goroutines may judge with one profile.
 type Profile struct {
 	successes int64
-	failures  int64
-	shapes    [shapes]int64 // of successes
-	failed    [shapes]int64 // of failures
+	shapes    [shapes]int64
 }
 
-// Observe adds a call to the profile. Only judged calls count: 1.0 is a success and 0.0 a
-// failure; partial successes are left out.
+// Observe adds a call to the profile, if it was judged a success.
 func (p *Profile) Observe(c *memoryd.Call) {
-	if c.Evaluation.State != memoryd.Judged {
-		return
-	}
-	s := shapeOf(c.Output)
-	switch {
-	case c.Evaluation.Score >= memoryd.ScoreSuccess:
+	if c.Evaluation.State == memoryd.Judged && c.Evaluation.Score >= memoryd.ScoreSuccess {
 		p.successes++
-		p.shapes[s]++
-	case c.Evaluation.Score <= memoryd.ScoreFailure:
-		p.failures++
-		p.failed[s]++
+		p.shapes[shapeOf(c.Output)]++
 	}
 }
 
@@ -62,12 +48,8 @@ func shapeOf(out string) shape {
 		return shapeEmpty
 	case len(s) <= 16 && blanks[s]:
 		return shapeNothing
-	case loosejson.Looks(s) && s[0] == '{':
-		return shapeObject
-	case loosejson.Looks(s):
-		return shapeArray
-	case s[0] == '<':
-		return shapeMarkup
+	case loosejson.Looks(s) || s[0] == '<':
+		return shapeOther
 	}
 	return shapeText
 }

@@ -37,8 +37,7 @@ func protocolError(v *view, t *text) (finding, bool) {
 			return f, true
 		}
 	}
-	last := t.last()
-	if strings.HasSuffix(last.s, "isError=True") || strings.HasSuffix(last.s, `"isError": true}`) {
+	if strings.HasSuffix(t.last().s, "isError=True") {
 		return fails("protocol-error", first.s, "the reply carries the protocol's error flag"), true
 	}
 	return finding{}, false
@@ -82,9 +81,6 @@ func statusLine(t *text) (finding, bool) {
 // afterVersion is what follows the name and version of a protocol that a line begins
 // with, as a status line does: HTTP/1.1, HTTP/2, SIP/2.0, RTSP/1.0.
 func afterVersion(s string) (string, bool) {
-	if s[0] == '<' || s[0] == '>' {
-		s = strings.TrimLeft(s, "<> ")
-	}
 	i := 3
 	if len(s) > 9 && s[i] != '/' {
 		i++

@@ -25,16 +25,6 @@ func FoldedIn(s string, set Set) bool {
 	return len(s) <= longest && set[strings.ToLower(s)]
 }
 
-// IsASCII reports whether s contains only ASCII.
-func IsASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // HasAny reports whether the set has one of the words.
 func HasAny(list []string, set Set) bool {
 	for _, w := range list {
