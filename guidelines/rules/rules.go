@@ -70,26 +70,29 @@ const (
 // met.
 type Rule struct {
 	when   hypothesis
-	Effect Effect
-	// With and Otherwise are the median costs of calls with and without the condition, for an
-	// effect on costs.
-	With, Otherwise float64
+	Effect Effect `json:"effect,omitempty"`
 	// Line is what to do, without the counts.
-	Line string
+	Line string `json:"line"`
 	// Parameter is what the rule is about; "" for the order of calls.
-	Parameter string
+	Parameter string `json:"-"`
 	// Calls went wrong under the condition, in Runs runs; Good succeeded nevertheless. Runs
 	// is 0 if the calls name none.
-	Calls, Runs, Good int
+	Calls int `json:"calls"`
+	Runs  int `json:"runs"`
+	Good  int `json:"good"`
 	// Failed counts those that scored 0.
-	Failed int
+	Failed int `json:"failed"`
 	// Odd counts those that no judge rejected, but whose answers have another form than the
 	// tool's others.
-	Odd int
+	Odd int `json:"odd,omitempty"`
+	// With and Otherwise are the median costs of calls with and without the condition, for an
+	// effect on costs.
+	With      float64 `json:"with,omitempty"`
+	Otherwise float64 `json:"otherwise,omitempty"`
 	// Behind are the indexes of the calls that went wrong, oldest first.
-	Behind []int
+	Behind []int `json:"-"`
 	// Source is who made the calls behind a hint.
-	Source uint64
+	Source uint64 `json:"-"`
 	// edge is the number nearest to the bound that failed, where no message told the bound.
 	edge *float64
 	// doubtful says that calls went on to fail in the same way without breaking the rule:

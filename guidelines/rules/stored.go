@@ -60,28 +60,22 @@ func hypotheses(proposed []Proposal) (list []hypothesis) {
 
 // stored is a rule as it is kept with the guideline that says it.
 type stored struct {
-	What      string   `json:"what"`
-	P         string   `json:"p,omitempty"`
-	Q         string   `json:"q,omitempty"`
-	Bound     float64  `json:"bound,omitempty"`
-	Set       []string `json:"set,omitempty"`
-	Tool      string   `json:"tool,omitempty"`
-	Edge      *float64 `json:"edge,omitempty"`
-	Effect    Effect   `json:"effect,omitempty"`
-	Line      string   `json:"line"`
-	Calls     int      `json:"calls"`
-	Runs      int      `json:"runs"`
-	Good      int      `json:"good"`
-	Failed    int      `json:"failed"`
-	Odd       int      `json:"odd,omitempty"`
-	With      float64  `json:"with,omitempty"`
-	Otherwise float64  `json:"otherwise,omitempty"`
+	What  string   `json:"what"`
+	P     string   `json:"p,omitempty"`
+	Q     string   `json:"q,omitempty"`
+	Bound float64  `json:"bound,omitempty"`
+	Set   []string `json:"set,omitempty"`
+	Tool  string   `json:"tool,omitempty"`
+	Edge  *float64 `json:"edge,omitempty"`
+	plainRule
 }
+
+type plainRule Rule // without the methods
 
 // MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
-	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, r.edge, r.Effect, r.Line, r.Calls, r.Runs, r.Good, r.Failed, r.Odd, r.With, r.Otherwise})
+	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, r.edge, plainRule(r)})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
@@ -94,9 +88,8 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	if at < 0 {
 		return fmt.Errorf("a rule of an unknown kind: %q", s.What)
 	}
-	*r = Rule{
-		when: hypothesis{what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool}, edge: s.Edge, Effect: s.Effect, Line: s.Line, Parameter: s.P,
-		Calls: s.Calls, Runs: s.Runs, Good: s.Good, Failed: s.Failed, Odd: s.Odd, With: s.With, Otherwise: s.Otherwise,
-	}
+	*r = Rule(s.plainRule)
+	r.when = hypothesis{what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool}
+	r.edge, r.Parameter = s.Edge, s.P
 	return nil
 }
