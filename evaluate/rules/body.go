@@ -38,7 +38,7 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
 			return finding{}, false // what it was asked to find
 		}
-		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) && phrases.StartsAny(said, []string{"no match", "no result"}) {
+		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) && (strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")

@@ -38,7 +38,6 @@ type Reply struct {
 	Good      bool    // a member says that it succeeded
 	Record    bool    // it looks like a data record
 	Others    int     // members with a value but without a role
-	Named     []int32 // those of them that are objects
 	Moments   int     // members with the time of something that happened
 	lists     bool    // a member without a role is a list of something
 	Findings  bool    // it reports what an examination found
@@ -91,10 +90,7 @@ func (r *Reply) member(c int32, ro role) {
 	case roleCount: // says how much there is, not what
 	default:
 		key := NormalKey(r.Doc.Nodes[c].Key)
-		if r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
-			r.Err = c // api_error, serverError
-			return
-		} else if r.leftUndone(c, key) {
+		if r.leftUndone(c, key) {
 			r.Warning = c
 			return
 		} else if r.Doc.Nodes[c].Kind == loosejson.Object && strings.HasSuffix(key, "status") {
@@ -141,9 +137,6 @@ func (r *Reply) other(c int32) {
 	if r.Doc.Filled(c) {
 		r.Others++
 	}
-	if r.Doc.Nodes[c].Kind == loosejson.Object {
-		r.Named = append(r.Named, c)
-	}
 }
 
 // outcome reads a status or code member.
@@ -169,10 +162,6 @@ func (r *Reply) outcome(c int32, ro role) {
 		}
 	case num >= 400 && num < 600 || num < 0 && ro == roleCode:
 		r.Code = c
-	case num >= 200 && num < 300:
-		r.Good = true
-	case ro == roleStatus && (strings.EqualFold(n.Val, "ok") || strings.EqualFold(n.Val, "success") || strings.EqualFold(n.Val, "succeeded")):
-		r.Good = true
 	case ro == roleStatus && FailureName(n.Val):
 		r.Status = c
 	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && FailureName(n.Val):

@@ -100,9 +100,3 @@ func NameLen(s string) int {
 	}
 	return i
 }
-
-// StartsAny reports whether s starts with one of the phrases.
-func StartsAny(s string, phrases []string) bool {
-	_, ok := HasPrefixAny(s, phrases)
-	return ok
-}
