@@ -405,7 +405,7 @@ func (s *search) others(c *candidate, kind string) (n int) {
 // where too few are explained.
 func (s *search) support(c *candidate, kind string) (calls, n, counted float64) {
 	var q quorum
-	byParty := map[uint64]float64{}
+	bySource := map[uint64]float64{}
 	for i := range s.rows {
 		row := &s.rows[i]
 		if !s.open[i] || row.kind != kind {
@@ -419,19 +419,19 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 		}
 		q.add(row)
 		if calls++; !row.repeat {
-			byParty[row.Party]++
+			bySource[row.Source]++
 		}
 	}
 	if !s.hints && !q.of(leastBad) {
 		return 0, n, 0
 	}
 	all, most := 0.0, 0.0
-	for _, of := range byParty {
+	for _, of := range bySource {
 		counted += min(of, sourceShare)
 		all, most = all+of, max(most, of)
 	}
-	if !s.hints && (s.several || s.recent && s.parties) && all-most < leastBad {
-		return 0, n, 0 // nothing without the party that reports most
+	if !s.hints && s.several && all-most < leastBad || s.recent && s.parties && len(q.parties) < 2 {
+		return 0, n, 0 // nothing without the source that reports most
 	}
 	return calls, n, counted
 }
