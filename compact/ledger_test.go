@@ -66,6 +66,21 @@ func TestACallThatGaveAnotherRecordIsInTheLedger(t *testing.T) {
 	}
 }
 
+// TestACallThatMadeARecordIsInTheLedger, and one that was refused with another list before it.
+func TestACallThatMadeARecordIsInTheLedger(t *testing.T) {
+	args := func(card string) string {
+		return string(raw(obj{"user": "ida_33", "room": "R-2207", "paid_with": []obj{{"card": card, "amount": 80}}}))
+	}
+	made := string(raw(obj{"booking_id": "HATHAU", "user": "ida_33", "room": "R-2207", "from": "2031-03-02", "to": "2031-03-05", "remark": strings.Repeat("a quiet room, if there is one ", 9), "status": "open"}))
+	in := join(user("Book the room."), asks("a", "book_room", args("gift_11"), "Error: gift_11 is used up"), asks("b", "book_room", args("card_55"), made), says("It is booked."), user("Then look for chairs."), steps("x", 6, 60), user("Go on."))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 600})
+	for _, want := range []string{"card gift_11]", "Error: gift_11 is used up", "card card_55]", "→ booking HATHAU"} {
+		if !strings.Contains(strings.Join(linesOf(res.Summary, "- book_room("), "\n"), want) {
+			t.Errorf("no %q in\n%s", want, res.Summary)
+		}
+	}
+}
+
 // TestARecordOfAnotherOwnerNamesIt, and the ledger says whose records were used last.
 func TestARecordOfAnotherOwnerNamesIt(t *testing.T) {
 	in := join(user("I am ida_33. What have I booked?"))

@@ -39,6 +39,7 @@ func keyOf(t *Text) string {
 	for i := range n.kids {
 		switch kid := &n.kids[i]; {
 		case !kid.scalar():
+			key += "\x00" + n.keys[i] + leaves(kid)
 		case len(kid.text) > valueLimit:
 			long += "\x00" + kid.text
 		case !kid.empty():
@@ -50,6 +51,14 @@ func keyOf(t *Text) string {
 		key += long
 	}
 	return key
+}
+
+// leaves are the plain values in a list or an object.
+func leaves(n *node) (all string) {
+	for i := range n.kids {
+		all += "\x00" + n.kids[i].text + leaves(&n.kids[i])
+	}
+	return all
 }
 
 // readCall makes a line of a call, or what it gave of one whose answer is long.
@@ -173,6 +182,9 @@ func (w *walker) changed(r, old *row, cells []cell) {
 	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if old == nil {
 		cells = nil
+		if v := &w.s.values.all[r.of.values[0]]; w.one && int(v.first) == w.t.Place && !holds(w.args, r.of.whole) {
+			it.by = "" // nobody had named it: the call made it
+		}
 	} else if cells = slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.text == r.of.text || c.text == old.texts[c.label] }); len(cells) == 0 {
 		return
 	} else {

@@ -56,6 +56,7 @@ type walker struct {
 	s    *Set
 	t    *Text
 	args []cell
+	one  bool // the output is one record
 	call bool // it reads the arguments of a call
 }
 
@@ -118,6 +119,7 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 		made[i] = w.cells(n)
 	}
 	key := keyColumn(made)
+	w.one = depth == 0 && len(rows) == 1
 	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
 		key = "\x00" // what was asked tells what the record is
 	}

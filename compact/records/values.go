@@ -12,6 +12,7 @@ type value struct {
 	ident bool
 	code  bool   // a word that programs write
 	under string // the label that it stood behind
+	first int32  // the oldest message that it stands in
 	last  int32  // the newest message that it stands in
 	passed,
 	covered bool // it stands in what is kept or chosen
@@ -32,7 +33,7 @@ func (v *values) id(text string, place int) int32 {
 	if !ok {
 		k = int32(len(v.all))
 		v.index[text] = k
-		v.all = append(v.all, value{text: text, ident: identifies(text), code: written(text)})
+		v.all = append(v.all, value{text: text, first: int32(place), ident: identifies(text), code: written(text)})
 	}
 	x := &v.all[k]
 	x.last = max(x.last, int32(place))
