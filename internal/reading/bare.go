@@ -46,8 +46,8 @@ func unwrapped(s string, all bool) string {
 		case t[0] == '{' || t[0] == '[':
 			t = content(t, all)
 		default:
-			inner, ok := Printed(t)
-			if !all || !ok || !strings.Contains(t[:min(len(t), 60)], "content=[TextContent(") {
+			inner, ok := printed(t)
+			if !all || !ok {
 				return t
 			}
 			t = inner
@@ -155,18 +155,19 @@ func content(s string, failed bool) string {
 	return b.String()
 }
 
-// Printed gives the text in a printed value such as [TextContent(type='text', text='…')].
-func Printed(s string) (text string, ok bool) {
-	at := strings.Index(s[:min(len(s), 90)], "text=")
-	if at < 0 || at > 80 || len(s) < at+7 {
+// printed gives the text of a reply as a program of Python prints it:
+// meta=None content=[TextContent(type='text', text='…')].
+func printed(s string) (text string, ok bool) {
+	head := s[:min(len(s), 90)]
+	at := strings.Index(head, "text=") + len("text=")
+	if !strings.Contains(head, "content=[TextContent(") || at < len("text=") || at >= len(s) {
 		return "", false
 	}
-	q := s[at+5]
-	end := strings.LastIndexByte(s, q)
-	if end <= at+6 {
+	end := strings.LastIndexByte(s, s[at])
+	if end <= at {
 		return "", false
 	}
-	return loosejson.Unquote(s[at+6:end], loosejson.MaxText)
+	return loosejson.Unquote(s[at+1:end], loosejson.MaxText)
 }
 
 // textBlock gives the text of a block {"type": "text", "text": "..."}.
