@@ -39,7 +39,10 @@ const (
 
 // meets reports whether a value worked often enough to be suggested.
 func (m *Model) meets(w *workedValue) bool {
-	return w.calls >= quorumCalls && len(w.runs) >= quorumOf && (len(w.sources) >= quorumOf || len(m.values.sources) < quorumOf)
+	if len(m.values.sources) >= quorumOf {
+		return w.calls >= quorumCalls && len(w.sources) >= quorumOf
+	}
+	return len(w.runs) >= quorumCalls
 }
 
 func (s *values) vouch(l *leaf, c *learned, source string) {
@@ -61,7 +64,7 @@ func (s *values) vouch(l *leaf, c *learned, source string) {
 	if run == "" {
 		run = c.key.String() // calls that name no run are each of one
 	}
-	if len(w.runs) < quorumOf {
+	if len(w.runs) < quorumCalls {
 		w.runs[run] = true
 	}
 	if len(w.sources) < quorumOf {
