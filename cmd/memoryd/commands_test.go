@@ -27,6 +27,7 @@ func serveOnTheSide(t *testing.T) (url string, stop func()) {
 }
 
 func TestTheCommandsThatPeopleExpect(t *testing.T) {
+	oneByOne(t)
 	url, stop := serveOnTheSide(t)
 	defer stop()
 	does := func(want string, args ...string) string {
@@ -133,6 +134,7 @@ func TestAnImportSaysWhatItCouldNotTake(t *testing.T) {
 // U2: an export from a wrong folder made a store there; the copy of a store in use
 // comes from the server that uses it.
 func TestExport(t *testing.T) {
+	oneByOne(t)
 	t.Setenv("MEMORYD_LOG_LEVEL", "error")
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	to := filepath.Join(t.TempDir(), "x.jsonl.gz")
@@ -173,6 +175,7 @@ func TestExport(t *testing.T) {
 
 // What is printed never steers a terminal, whoever wrote it: tools, callers, files.
 func TestS12NothingForeignSteersTheTerminal(t *testing.T) {
+	oneByOne(t)
 	url, stop := serveOnTheSide(t)
 	defer stop()
 	const steering = "\x1b]0;owned\x07\x1b[2J\u202etxt.exe\u200b\u2066"

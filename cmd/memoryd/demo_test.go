@@ -10,6 +10,7 @@ import (
 // One command shows a guideline, a warning and a compaction, without a key, a
 // network or a server.
 func TestTheDemonstrationShowsAGuidelineAWarningAndACompaction(t *testing.T) {
+	oneByOne(t)
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"demo", "--data", t.TempDir()}, streams{out: &out, err: &errs}); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, errs.String())

@@ -33,7 +33,7 @@ type hookCmds struct {
 // The bounds of a hook: an agent waits for it.
 const (
 	hookPatience = 2 * time.Second
-	signOfLife   = 200 * time.Millisecond // a server that hangs gives none
+	signOfLife   = 500 * time.Millisecond // a server that hangs gives none; one of a machine at work may take a while
 	hookRest     = time.Minute            // for which a server that hung is not asked again
 	maxHookBytes = 16 << 20
 )

@@ -79,7 +79,7 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 	all.Wait()
 }
 
-// W23: a server that hangs costs a hook 200 ms once, and nothing for a minute.
+// W23: a server that hangs costs a hook half a second once, and nothing for a minute.
 func TestAServerThatHangsCostsAHookOnce(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	var asked atomic.Int64

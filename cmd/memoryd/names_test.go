@@ -87,6 +87,7 @@ func (s spoken) tools() map[string]int {
 // W11: in whatever order hosts name a tool, its calls are of one memory, and each of its
 // names finds it in each operation.
 func TestAToolHasOneMemoryByAllOfItsNames(t *testing.T) {
+	oneByOne(t)
 	t.Parallel()
 	names := []string{"mcp__time__now", "mcp_time_now", "time_now", "now"}
 	for _, first := range []int{0, 1, 3} {
@@ -131,6 +132,7 @@ func TestAToolHasOneMemoryByAllOfItsNames(t *testing.T) {
 // Two servers may have tools of one name, and hosts tools of their own: nothing is joined
 // that may be two.
 func TestToolsOfTwoServersAreNeverJoined(t *testing.T) {
+	oneByOne(t)
 	t.Parallel()
 	for title, c := range map[string]struct {
 		calls [][3]string // name, input, source

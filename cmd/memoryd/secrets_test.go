@@ -80,6 +80,7 @@ func secretsOf() (texts, secrets []string) {
 // TestS9SecretsReachNeitherDiskNorLogsNorPromptsNorAnswers plants secrets in all
 // that a client can send and looks for them everywhere.
 func TestS9SecretsReachNeitherDiskNorLogsNorPromptsNorAnswers(t *testing.T) {
+	oneByOne(t)
 	texts, secrets := secretsOf()
 	dir := t.TempDir()
 	model := llmtest.New(llmtest.Always(llmtest.Answer(`{"score": 0.5, "summary": "partly", "evaluation": "Some was left."}`)))
@@ -197,6 +198,7 @@ func quotedText(t *testing.T, v any) string {
 // TestRedactionDoesNotMakeOneCallTwo sends a call with a secret again: at once, after
 // a restart, and to a server that was restored from an export.
 func TestRedactionDoesNotMakeOneCallTwo(t *testing.T) {
+	oneByOne(t)
 	const (
 		call  = `{"tool_name":"t","tool_call_results":[{"input":{"password":"velvet umbrella nine"},"output":"token ghp_Zx9Lm2Qw8Er4Ty6Ui0Op1As3Df5Gh7Jk9Lz2","create_time":"2025-01-02 03:04:05"}]}`
 		other = `{"tool_name":"t","tool_call_results":[{"input":{"password":"velvet umbrella ten"},"output":"token ghp_Zx9Lm2Qw8Er4Ty6Ui0Op1As3Df5Gh7Jk9Lz2","create_time":"2025-01-02 03:04:05"}]}`

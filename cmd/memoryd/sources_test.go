@@ -171,6 +171,7 @@ func sharesOf(t *testing.T, ask func(key, method, path, body string) (int, strin
 // TestASourceThatTheHistoryLetGoIsForgotten: what a rule rests on outlives the history, and so do the row of
 // its source and the way to take it back.
 func TestASourceThatTheHistoryLetGoIsForgotten(t *testing.T) {
+	oneByOne(t)
 	_, ask := guardedApp(t)
 	keys := map[string]wire.NewKey{}
 	for _, name := range []string{"mallory", "trent", "ann", "bob", "carol"} {
@@ -326,6 +327,7 @@ func TestS1AToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
 // S10: the guideline of a dump that was changed, or made elsewhere, waits for a person;
 // one that this installation wrote comes back as it was.
 func TestS10AForeignDumpIsSetAside(t *testing.T) {
+	oneByOne(t)
 	dumps, ask := guardedApp(t)
 	ask("", "POST", "/add_tool_call_result", callsBody(20, "r", good))
 	ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup"}`)

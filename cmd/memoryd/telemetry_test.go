@@ -114,6 +114,7 @@ func TestARepeatedExportAfterARestartAddsNothing(t *testing.T) {
 }
 
 func TestTheReceiverSpeaksOTLP(t *testing.T) {
+	oneByOne(t)
 	a := realApp(t)
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)

@@ -65,6 +65,7 @@ func fillStore(t testing.TB, dir string, tools, each int) {
 // 300 KB on the wire, and of a million calls of 5,000 tools (MEMORYD_MILLION) none takes
 // longer than 100 ms.
 func TestPagesOfAFullStore(t *testing.T) {
+	oneByOne(t)
 	tools, each, million := 60, 50, os.Getenv("MEMORYD_MILLION") != "" && !testing.Short()
 	switch {
 	case million:

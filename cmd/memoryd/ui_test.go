@@ -202,6 +202,7 @@ func faultsOf(page string) (faults []string) {
 }
 
 func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
+	oneByOne(t)
 	p := newPages(t, "off")
 	p.record()
 	calls := p.seen("/ui/calls?t=book_reservation&verdict=failed", "data-row")

@@ -106,7 +106,11 @@ func TestWhatAProcessStoredIsNotReadAgain(t *testing.T) {
 // it, while what is known moves on and old things are forgotten.
 func TestAWatchedToolIsToldAsACountedOne(t *testing.T) {
 	const grace = 5 * time.Millisecond
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			server := qdranttest.New(t, versions[0])
 			tryWatching(t, seed, 250, func(t *testing.T) *qdrant.Store { return openFake(t, server, fakeConfig(), qdrant.WithGrace(grace)) })

@@ -58,7 +58,7 @@ const modelChecks = "25"
 
 // shortChecks is how many in a short run: a sequence has one caller, of which the race detector
 // learns little.
-const shortChecks = "5"
+const shortChecks = "3"
 
 // machine is a store beside its model.
 type machine struct {
