@@ -185,7 +185,7 @@
     at = -1;
     localTimes(byId("main"));
     live();
-    if (document.querySelector("[data-reload]")) setTimeout(() => { if (document.querySelector("[data-reload]")) send(location.href, {}, false); }, 1500);
+    if (document.querySelector("[data-reload]")) setTimeout(() => { if (document.querySelector("[data-reload]")) send(location.href, {}, false); }, 500);
   };
   ready();
 })();
