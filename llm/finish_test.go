@@ -229,6 +229,9 @@ func checkFinish(t *testing.T, name string, cfg llm.Config, lim llmtest.Limits, 
 // A client that was told a token limit sent one and a half seconds' worth at once whatever
 // burst it was told with it: a server that allows one second's refused 3 of 600.
 func TestAKnownTokenLimitWithItsBurstRefusesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestFinishTimeStaysNearItsBound does the same at once")
+	}
 	for _, burst := range []time.Duration{500 * time.Millisecond, time.Second, 4 * time.Second} {
 		for seed := range uint64(4) {
 			l := newLoad(600, seed)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"memoryd"
@@ -60,6 +61,9 @@ func recordCases() []testCase {
 		{name: "one writer of many wins", run: raceForRecord},
 		{name: "records are listed in byte order", run: listRecords},
 		{name: "a list holds no more than a record may, but one", run: func(e *env) {
+			if testing.Short() {
+				e.Skip("moves megabytes")
+			}
 			big := strings.Repeat("x", store.MaxRecordBytes-2)
 			for _, id := range []string{"a", "b", "c"} {
 				if _, err := e.put(recordKey("w", "", id), 0, big[:len(big)/2]); err != nil {
