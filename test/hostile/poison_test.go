@@ -25,14 +25,14 @@ var lures = map[string]lure{
 }
 
 // Without keys, a client that floods a tool steers next to nobody: neither its value nor a form of its own is advised, and no
-// honest call is warned of. A client that names two agents cannot be told from two clients: it is let through more often, and
-// what it gave may be listed among the values of the others.
+// honest call is warned of. A client that names two agents cannot be told from two clients: it is let through in two of
+// eleven drawings at most, and what it gave may be listed among the values of the others.
 func TestAFloodOfOneClientSteersNobody(t *testing.T) {
 	names := slices.Sorted(maps.Keys(lures))
 	for agents := 1; agents <= 2; agents++ {
 		t.Run(fmt.Sprintf("%d names", agents), func(t *testing.T) {
 			w := newWorld(t, false)
-			n, controls, steered := rounds(t, len(names)), 0, 0
+			n, controls, steered := rounds(t, 11*len(names)), 0, 0 // so many that chance does not decide
 			for k := range n {
 				w.open()
 				kind := names[k%len(names)]
@@ -67,11 +67,14 @@ func TestAFloodOfOneClientSteersNobody(t *testing.T) {
 					controls++
 				}
 			}
-			// Drawings are random: of one name about one in a hundred steers, of two one in ten. The bounds
-			// are those that chance exceeds in one of three hundred runs.
-			if most := max(2*agents-1, n*agents/11); steered > most {
-				t.Errorf("%d of %d drawings steered others", steered, n)
+			most := n / 20 // of one name about one in a hundred is let through
+			if agents > 1 {
+				most = n * 2 / 11
 			}
+			if steered > most {
+				t.Errorf("%d drawings steered others, want at most %d", steered, most)
+			}
+			t.Logf("%d of %d drawings steered others", steered, n)
 			if controls < n*3/4 {
 				t.Errorf("what two agents found was told in %d of %d drawings: the attack shows nothing", controls, n)
 			}
