@@ -20,8 +20,8 @@ type values struct {
 	sources map[string]bool // who recorded calls, at most 2
 }
 
-// workedValue is a value with who is behind it: calls, runs and sources, of these at most
-// the two that a quorum asks for.
+// workedValue is a value with who is behind it: calls, at most three runs and at most two
+// sources, as many as are asked for.
 type workedValue struct {
 	leaf
 
@@ -29,8 +29,8 @@ type workedValue struct {
 	runs, sources map[string]bool
 }
 
-// A value is suggested where it worked in so many calls, of so many runs, and sources
-// where there are several; of one parameter so many values are kept.
+// A value is suggested where it worked in quorumCalls calls of quorumOf sources, or in as many
+// runs where one source is all there is. Of one parameter maxWorked values are kept.
 const (
 	quorumCalls = 3
 	quorumOf    = 2
