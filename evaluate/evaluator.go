@@ -164,19 +164,25 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 		return false
 	}
 	var decided []settled
+	var left []*job
 	for i := range claimed {
 		c := &claimed[i]
 		c.Evaluation.NotBefore = now.Add(d.cfg.Lease)
 		if d.queue.hold(jobID{c.Workspace, c.Key}, c.Evaluation.NotBefore) {
 			continue
 		}
-		if j, v, ok := d.take(ctx, c); ok {
+		j, v, ok := d.take(ctx, c)
+		switch {
+		case ok:
 			decided = append(decided, settled{j, v})
 			c.Evaluation = v.e
 			d.observe(ctx, c)
+		case j == nil: // requests filled the queue meanwhile
+			left = append(left, &job{ref: c.ToolRef, key: c.Key, before: c.Evaluation, done: make(chan struct{})})
 		}
 	}
 	d.write(ctx, decided)
+	d.putBack(left)
 	return len(claimed) == limit
 }
 

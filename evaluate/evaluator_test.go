@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -271,6 +272,35 @@ func TestAFullQueueLeavesCallsToTheSweep(t *testing.T) {
 		}
 		if m.most > 2 || m.asked() != 40 {
 			t.Errorf("%d requests, up to %d at once", m.asked(), m.most)
+		}
+		d.Stop()
+	})
+}
+
+func TestWhatTheSweepHasNoRoomForIsNotKeptForALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeStore()
+		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
+			time.Sleep(time.Second)
+			return reply(1), nil
+		}}
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.QueueSize, c.Workers, c.SweepInterval = 8, 2, 5*time.Second })
+		s.put(someCall(0, "out"), someCall(1, "out"))
+		requests := make([]memoryd.Call, 8)
+		for i := range requests {
+			requests[i] = someCall(10+i, "out")
+		}
+		s.claimed = sync.OnceFunc(func() { // between the claim and the queue
+			for i := range s.put(requests...) {
+				d.take(t.Context(), &requests[i])
+			}
+		})
+		d.Start(t.Context())
+		time.Sleep(30 * time.Second)
+		for i := range 2 {
+			if e := s.call(someCall(i, "").Key).Evaluation; e.State != memoryd.Judged {
+				t.Errorf("call %d: got %+v", i, e)
+			}
 		}
 		d.Stop()
 	})

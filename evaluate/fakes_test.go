@@ -32,6 +32,7 @@ type fakeStore struct {
 	settles  int
 	failNext int // how many calls of Settle fail
 	down     bool
+	claimed  func() // called after each Claim, unless nil
 }
 
 func newFakeStore() *fakeStore {
@@ -75,6 +76,9 @@ func (s *fakeStore) History(_ context.Context, ref memoryd.ToolRef, limit int) (
 }
 
 func (s *fakeStore) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+	if s.claimed != nil {
+		defer s.claimed()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down || ctx.Err() != nil {
