@@ -16,7 +16,7 @@ import (
 const profileCommand = "profile"
 
 // pprofAddress is where the product says that it serves profiles.
-var pprofAddress = regexp.MustCompile(`pprof is served" address=(\S+)`)
+var pprofAddress = regexp.MustCompile(`setting=http.pprof_listen address=(\S+)`)
 
 // runProfile takes a profile of the product under a load.
 func runProfile(ctx context.Context, b *bench) (err error) {
