@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -125,6 +126,7 @@ func (w *writer) gather(first *job) []*job {
 	if first.order == alone {
 		return group
 	}
+	runtime.Gosched() // whoever is about to append shares this commit
 	for len(group) < groupJobs && bytes < groupBytes {
 		select {
 		case j := <-w.queue:
