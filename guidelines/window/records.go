@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,8 +29,8 @@ func key(ref memoryd.ToolRef, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: recordKind, ID: id}
 }
 
-// fold writes what waits: of tools with many observations, or old ones; of all
-// tools for all.
+// fold writes what waits: of tools with many observations, or old ones, and where too many
+// wait, of the tools with the most; of all tools for all.
 func (w *Window) fold(ctx context.Context, all bool) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -37,9 +38,15 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 	}
 	w.mu.Lock()
 	due, even := map[memoryd.ToolRef][]*evidence.Observation{}, map[memoryd.ToolRef][]*evidence.Observation{}
-	for ref, b := range w.fresh {
-		if all || w.now().Sub(b.since) >= foldAge || w.waiting > maxFresh {
+	over := w.waiting - maxFresh
+	if over > 0 {
+		over += maxFresh / 8
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), func(a, b memoryd.ToolRef) int { return len(w.fresh[b].list) - len(w.fresh[a].list) }) {
+		b := w.fresh[ref]
+		if all || w.now().Sub(b.since) >= foldAge || over > 0 {
 			due[ref] = b.list
+			over -= len(b.list)
 		} else if len(b.list) >= pieceCalls {
 			even[ref] = b.list
 		}

@@ -51,7 +51,7 @@ type Window struct {
 	readers map[string]*evidence.Observer
 
 	mu      sync.Mutex
-	queues  map[string][]memoryd.Call // by workspace, in the order of acceptance
+	queues  map[string][]*memoryd.Call // by workspace, in the order of acceptance
 	queued  int
 	dropped int64
 	fresh   map[memoryd.ToolRef]*batch
@@ -76,7 +76,7 @@ type batch struct {
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
-		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
+		queues: map[string][]*memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
 		late: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
 		decoded: newDecodedPieces(maxDecoded),
 	}
@@ -219,22 +219,22 @@ func (w *Window) take(b store.Batch, done []store.Appended) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.queues[b.Workspace] = slices.Grow(w.queues[b.Workspace], len(b.Calls))
 	for i := range b.Calls {
 		if !done[i].New {
 			continue
 		}
-		c := b.Calls[i]
+		c := new(memoryd.Call)
+		*c = b.Calls[i]
 		c.Workspace, c.Seq = b.Workspace, done[i].Seq
 		c.Input, c.Metadata = own(c.Input), own(c.Metadata)
 		w.queues[b.Workspace] = append(w.queues[b.Workspace], c)
-		w.queued += sizeOf(&c)
+		w.queued += sizeOf(c)
 		if c.Evaluation.State == memoryd.Pending {
 			w.late[c.Key] = c.Evaluation
 		}
 	}
 	for q := w.queues[b.Workspace]; w.queued > maxQueued && len(q) > 0; q = w.queues[b.Workspace] {
-		w.queued -= sizeOf(&q[0])
+		w.queued -= sizeOf(q[0])
 		delete(w.late, q[0].Key)
 		w.queues[b.Workspace] = q[1:]
 		w.dropped++
@@ -264,11 +264,11 @@ func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for space, q := range w.queues {
-		w.queues[space] = slices.DeleteFunc(q, func(c memoryd.Call) bool {
+		w.queues[space] = slices.DeleteFunc(q, func(c *memoryd.Call) bool {
 			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool}, evidence.WriterOf(c.Source()))
 			if out {
 				delete(w.late, c.Key)
-				w.queued -= sizeOf(&c)
+				w.queued -= sizeOf(c)
 			}
 			return out
 		})
@@ -304,7 +304,7 @@ func (w *Window) read() bool {
 	return true
 }
 
-func (w *Window) observe(space string, calls []memoryd.Call) []evidence.Observation {
+func (w *Window) observe(space string, calls []*memoryd.Call) []evidence.Observation {
 	r := w.readers[space]
 	if r == nil {
 		if len(w.readers) >= maxSpaces {
@@ -315,14 +315,14 @@ func (w *Window) observe(space string, calls []memoryd.Call) []evidence.Observat
 	}
 	list := make([]evidence.Observation, len(calls))
 	for i := range calls {
-		list[i] = r.Observe(&calls[i])
+		list[i] = r.Observe(calls[i])
 		list[i].Trim()
 	}
 	return list
 }
 
 // next takes up to most calls of one workspace that wait.
-func (w *Window) next(most int) (space string, calls []memoryd.Call) {
+func (w *Window) next(most int) (space string, calls []*memoryd.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for space, q := range w.queues {
@@ -333,7 +333,7 @@ func (w *Window) next(most int) (space string, calls []memoryd.Call) {
 			w.queues[space] = q[n:]
 		}
 		for i := range calls {
-			w.queued -= sizeOf(&calls[i])
+			w.queued -= sizeOf(calls[i])
 			if e, waits := w.late[calls[i].Key]; waits {
 				calls[i].Evaluation = e
 			}
@@ -344,7 +344,7 @@ func (w *Window) next(most int) (space string, calls []memoryd.Call) {
 }
 
 // keep notes what was observed of calls.
-func (w *Window) keep(space string, calls []memoryd.Call, list []evidence.Observation) {
+func (w *Window) keep(space string, calls []*memoryd.Call, list []evidence.Observation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range list {
