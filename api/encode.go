@@ -180,15 +180,11 @@ func encode(v any) (encoded, error) {
 	return encoded{body: body}, err
 }
 
-// buffers are what answers are encoded into. The largest that is kept is maxAnswer;
-// one beyond roomyAnswer is not kept waiting for a client by an answer that fills only
-// a small part of it.
+// buffers are what answers are encoded into. One beyond roomyAnswer is not used again: it
+// grew by doubling, and would wait for each client with a small answer in it.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const (
-	maxAnswer   = 1 << 20
-	roomyAnswer = 64 << 10
-)
+const roomyAnswer = 64 << 10
 
 // encodeOnce is encode for an answer that is written once and then dropped.
 func encodeOnce(v any) (encoded, error) {
@@ -196,19 +192,15 @@ func encodeOnce(v any) (encoded, error) {
 	b.Reset()
 	err := jsonv2.MarshalWrite(b, v, formOf(v))
 	e := encoded{body: b.Bytes(), buffer: b}
-	switch {
-	case b.Cap() > maxAnswer: // it grew by doubling, and may wait for its client for long
+	if b.Cap() > roomyAnswer {
 		e.body, e.buffer = bytes.Clone(e.body), nil
-	case b.Cap() > roomyAnswer && b.Len() < b.Cap()/4:
-		e.body, e.buffer = bytes.Clone(e.body), nil
-		buffers.Put(b)
 	}
 	return e, err
 }
 
 // drop lets the buffer of an answer that was written be used again.
 func (e encoded) drop() {
-	if e.buffer != nil && e.buffer.Cap() <= maxAnswer {
+	if e.buffer != nil {
 		buffers.Put(e.buffer)
 	}
 }

@@ -176,7 +176,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 		case ok:
 			decided = append(decided, settled{j, v})
 			c.Evaluation = v.e
-			d.observe(ctx, c)
+			_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
 		case j == nil: // requests filled the queue meanwhile
 			left = append(left, &job{ref: c.ToolRef, key: c.Key, before: c.Evaluation, done: make(chan struct{})})
 		}

@@ -40,7 +40,7 @@ func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 		o := d.consider(ctx, c)
 		if v, ok := d.withoutModel(ctx, c, &o); ok {
 			c.Evaluation = v.e
-			d.observe(ctx, c)
+			d.observe(o.tool, c)
 			d.tellPrejudged(c, o, v.said)
 			continue
 		}
@@ -59,6 +59,7 @@ type opinion struct {
 	brief brief
 	kind  *reading.Kind  // nil where nobody needs it
 	known *kinds.Verdict // on the kind; nil where there is none
+	tool  *profile
 }
 
 // consider asks the rules, and what is known of the kind.
@@ -71,7 +72,7 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 	var v rules.Result
 	var o opinion
 	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { //nolint:contextcheck // rules take microseconds
-		v = d.ask(c, p)
+		v, o.tool = d.ask(c, p), p
 		o.kind, o.known = d.recall(c, cmp.Or(book, p.book), &v)
 	})
 	if err != nil {
@@ -154,9 +155,10 @@ func (d *Evaluator) bounded(k known, b bound, ruled memoryd.Evaluation) decision
 }
 
 // observe lets the tool's profile learn from a judged call.
-func (d *Evaluator) observe(ctx context.Context, c *memoryd.Call) {
-	// An error was counted when the call was considered.
-	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
+func (d *Evaluator) observe(p *profile, c *memoryd.Call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d.profiles.observe(p, c)
 }
 
 // factsOf finds the bound that also holds for what a person says of a kind: what the

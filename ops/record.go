@@ -293,6 +293,9 @@ func (o ParseToolCallResult) memory(ctx context.Context, r *ValidCalls, t *count
 
 // newCalls are the calls of t that a request brought.
 func newCalls(calls []memoryd.Call, appended []store.Appended, t *counters) []memoryd.Call {
+	if t.added == len(calls) {
+		return calls
+	}
 	out := make([]memoryd.Call, 0, t.added)
 	for i := range calls {
 		if calls[i].Tool == t.ref.Tool && appended[i].New {

@@ -47,14 +47,14 @@ func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding) string {
-	what, bracket := f.said(v), f.cause.bracket()
-	switch {
-	case f.score == memoryd.ScoreSuccess:
-		what, bracket = v.describe(), ""
-	case what == "":
+	if f.score == memoryd.ScoreSuccess {
+		return f.outcome() + ": " + v.describe()
+	}
+	what := f.said(v)
+	if what == "" {
 		what = f.why
 	}
-	return textsafe.Line(f.outcome()+bracket+": "+what, maxSummary)
+	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
 }
 
 // said is the quote on a line; after a heading ("ERROR:") comes what it heads.
@@ -81,16 +81,17 @@ func (f finding) outcome() string {
 // evaluationOf says in one plain sentence how the call went and what shows it; of a
 // failure also what the parameters had to do with it, where that is known.
 func evaluationOf(v *view, f finding) string {
-	var b strings.Builder
-	b.Grow(200 + len(f.why) + len(f.quote))
 	outcome := f.outcome()
 	if !f.sure && f.score != memoryd.ScorePartial {
 		outcome = "Probably " + strings.ToLower(outcome)
 	}
+	if f.rule == "no-trouble" {
+		return outcome + ": " + v.describe() + "."
+	}
+	var b strings.Builder
+	b.Grow(200 + len(f.why) + len(f.quote))
 	b.WriteString(outcome)
 	switch q := f.said(v); {
-	case f.rule == "no-trouble":
-		b.WriteString(": " + v.describe())
 	case f.score == memoryd.ScoreSuccess:
 		b.WriteString(": " + v.describe() + " (" + f.why + ")")
 	case q == "":

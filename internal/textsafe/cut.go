@@ -1,7 +1,7 @@
 package textsafe
 
 import (
-	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -60,27 +60,34 @@ func TailRunes(s string, n int) string {
 // collapses to single blanks, terminal control sequences and invisible characters are
 // dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis.
 func Line(s string, n int) string {
-	b := make([]byte, 0, min(len(s), n)+utf8.UTFMax)
+	if s == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.Grow(min(len(s), n) + utf8.UTFMax)
 	count, gap, cut := 0, false, 0 // cut is where the ellipsis would stand
 	for _, r := range StripEscapes(s) {
-		if unicode.IsSpace(r) || r == 0 {
+		switch {
+		case r > ' ' && r <= '~':
+		case unicode.IsSpace(r) || r == 0:
 			gap = count > 0
 			continue
-		}
-		if Invisible(r) {
+		case Invisible(r):
 			continue
 		}
 		if gap {
-			b, count, gap = append(b, ' '), count+1, false
+			b.WriteByte(' ')
+			count, gap = count+1, false
 		}
-		if b, count = utf8.AppendRune(b, r), count+1; count < n {
-			cut = len(b)
+		b.WriteRune(r)
+		if count++; count < n {
+			cut = b.Len()
 		}
 		if count > n {
-			return string(bytes.TrimRight(b[:cut], " ")) + HeadRunes(Ellipsis, n)
+			return strings.TrimRight(b.String()[:cut], " ") + HeadRunes(Ellipsis, n)
 		}
 	}
-	return string(b)
+	return b.String()
 }
 
 // Visible is Line without a limit.
