@@ -195,7 +195,7 @@ func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (
 	}
 	forecast, err := s.Flows.PreflightToolCall.Run(c.Request().Context(), ops.PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(c.Request().Context(), or(req.Workspace, "")), Tool: *req.ToolName}, Input: []byte(req.Input),
-		By: ops.Caller{Run: or(req.Trajectory, ""), Session: or(req.Session, ""), Agent: or(req.Agent, "")},
+		By: ops.Caller{Run: or(req.Trajectory, ""), Session: or(req.Session, "")},
 	})
 	if err != nil {
 		return nil, err

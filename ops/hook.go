@@ -133,7 +133,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 	call := h.Call.Record()
 	f, err := r.Preflight(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
-		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation, Agent: h.Call.Agent}, Host: ingest.NamesServers(h.Host),
+		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation}, Host: ingest.NamesServers(h.Host),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -110,7 +110,6 @@ func (c *Cache) Stop() { c.worker.Stop() }
 type Caller struct {
 	Run     string // as memoryd.RunOf returns it for recorded calls
 	Session string // names the run if nothing is known about Run
-	Agent   string // its agent_id
 	Source  string // the id of its API key
 }
 
@@ -124,9 +123,6 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
 	if by.Source != "" {
 		p.Source = evidence.SourceOf(by.Source)
-	}
-	if by.Agent != "" {
-		p.Agent = evidence.AgentOf(by.Agent)
 	}
 	for _, run := range []string{by.Run, by.Session} {
 		if run == "" || len(p.RunCalls) > 0 {
@@ -248,11 +244,6 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 	return c.window.Shared(ctx, workspace)
 }
 
-// Observed is what was read of a call when it was recorded.
-type Observed struct {
-	Agent, Source uint64 // as evidence.AgentOf and evidence.SourceOf return them
-}
-
 // observed puts before the history what the window knows of older calls, and notes
 // what it knows of all. Runs are told apart by number there.
 func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []memoryd.Call, o *Options) ([]memoryd.Call, error) {
@@ -260,11 +251,11 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	if err != nil {
 		return nil, err
 	}
-	o.Observed = make(map[memoryd.CallKey]Observed, len(seen))
+	o.Observed = make(map[memoryd.CallKey]uint64, len(seen))
 	var older []memoryd.Call
 	for i := range seen {
 		call := seen[i].Call
-		o.Observed[call.Key] = Observed{seen[i].Agent, seen[i].Writer}
+		o.Observed[call.Key] = seen[i].Writer
 		if len(history) > 0 && call.Seq >= history[0].Seq {
 			continue
 		}

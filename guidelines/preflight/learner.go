@@ -1,8 +1,6 @@
 package preflight
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -26,8 +24,6 @@ type learner struct {
 	level   float64
 	weight  float64 // of each score
 	base    float64
-	// agents is by how much the log odds differ with agents whose record is known.
-	agents map[uint64]float64
 }
 
 const scores = 2
@@ -67,10 +63,9 @@ const (
 	leastWeight   = 0.15
 )
 
-// newLearner learns from the judged calls of a history. It also gives the estimate
-// for each of them from the runs of the other folds.
-func newLearner(h *history, base float64) (l *learner, estimates []float64) {
-	l = &learner{base: base}
+// newLearner learns from the judged calls of a history.
+func newLearner(h *history, base float64) *learner {
+	l := &learner{base: base}
 	features, pieces := h.count(&h.read.features), h.count(&h.read.pieces)
 	fresh := h.fresh(pieces, l.base)
 	points := make([][scores]float64, len(h.judged))
@@ -96,13 +91,8 @@ func newLearner(h *history, base float64) (l *learner, estimates []float64) {
 		}
 	}
 	l.fit(h, x)
-	estimates = make([]float64, len(points))
-	for i := range points {
-		estimates[i] = logistic(l.level + l.weight*x[i])
-	}
-	l.agents = h.agents(estimates)
 	l.keep(h, features, pieces, fresh)
-	return l, estimates
+	return l
 }
 
 // fit finds the weight of the scores and the level, and brings the level to the
@@ -297,36 +287,6 @@ func (h *history) fresh(pieces *runCounts, base float64) (rates [aspects]float64
 		rates[a] = (failed[a] + pieceInertia*base) / (met[a] + pieceInertia)
 	}
 	return rates
-}
-
-// The judged calls from which on an agent has a record of its own, and the agents
-// whose record is kept, those with the most calls.
-const (
-	leastAgentCalls = 10
-	mostAgents      = 32
-)
-
-// agents is the change of the log odds that explains best how the calls of each agent
-// came out.
-func (h *history) agents(estimates []float64) map[uint64]float64 {
-	calls := map[uint64]int{}
-	for _, agent := range h.agent {
-		calls[agent]++
-	}
-	delete(calls, 0)
-	known := slices.SortedFunc(maps.Keys(calls), func(a, b uint64) int { return cmp.Or(calls[b]-calls[a], cmp.Compare(a, b)) })
-	shifts := map[uint64]float64{}
-	for _, agent := range known[:min(len(known), mostAgents)] {
-		if calls[agent] >= leastAgentCalls {
-			shifts[agent] = h.fit(0, 2, func(i int) (offset, x, weight float64) {
-				if h.agent[i] == agent {
-					weight = 1
-				}
-				return logit(clip(estimates[i])), 1, weight
-			})
-		}
-	}
-	return shifts
 }
 
 // fit finds the number c for which the log odds offset + c·x explain the outcomes

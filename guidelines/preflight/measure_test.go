@@ -11,7 +11,6 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
-	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/recordtest"
 	"memoryd/store"
@@ -22,8 +21,7 @@ import (
 type recordedTool struct {
 	file, name string
 	calls      []recordtest.Call
-	observed   map[memoryd.CallKey]preflight.Observed // of all calls of the file
-	before     map[memoryd.CallKey][]store.RunCall    // what the run of a call did before it, the newest first
+	before     map[memoryd.CallKey][]store.RunCall // what the run of a call did before it, the newest first
 }
 
 func (r recordedTool) String() string {
@@ -37,13 +35,10 @@ func recordedTools(t *testing.T, labelled bool) []recordedTool {
 	var tools []recordedTool
 	for _, file := range recordtest.Files(t) {
 		at := map[string]int{}
-		observer, observed := evidence.NewObserver(), map[memoryd.CallKey]preflight.Observed{}
 		before, run := map[memoryd.CallKey][]store.RunCall{}, map[string][]store.RunCall{}
 		for _, c := range recordtest.Read(t, file) {
 			c.Evaluation = judge.Judge(&c.Call, nil).Evaluation
 			c.Evaluation.State = memoryd.Judged
-			ob := observer.Observe(&c.Call)
-			observed[c.Key] = preflight.Observed{Agent: ob.Agent}
 			before[c.Key] = run[c.Run()]
 			run[c.Run()] = append([]store.RunCall{runCall(&c)}, run[c.Run()]...)
 			if labelled && c.Gold != "ok" && c.Gold != "error" {
@@ -51,7 +46,7 @@ func recordedTools(t *testing.T, labelled bool) []recordedTool {
 			}
 			if _, known := at[c.Tool]; !known {
 				at[c.Tool] = len(tools)
-				tools = append(tools, recordedTool{file: file, name: c.Tool, observed: observed, before: before})
+				tools = append(tools, recordedTool{file: file, name: c.Tool, before: before})
 			}
 			tools[at[c.Tool]].calls = append(tools[at[c.Tool]].calls, c)
 		}
@@ -233,7 +228,7 @@ func TestMeasureRuns(t *testing.T) {
 			}
 			half := len(r.calls) / 2
 			known := plain(r.calls[:half])
-			options := preflight.Options{Tool: r.name, FalseAlarms: 0.05, Observed: r.observed}
+			options := preflight.Options{Tool: r.name, FalseAlarms: 0.05}
 			m := preflight.Learn(known, options)
 			for i := half; i < len(r.calls); i++ {
 				c := &r.calls[i]

@@ -31,8 +31,6 @@ type Planned struct {
 	// Since are calls of the tool that the model has not learned from yet. They may contradict
 	// a rule, and where no run is known their outcomes count.
 	Since []evidence.Observation
-	// Agent is the number of the agent, as evidence.AgentOf returns it; 0 means unknown.
-	Agent uint64
 	// Source is the number of who records it, as evidence.SourceOf gives it.
 	Source uint64
 	Now    time.Time
@@ -114,9 +112,8 @@ type Similar struct {
 type Options struct {
 	// Tool is the name of the tool.
 	Tool string
-	// Observed is what was read of calls when they were recorded: where their values were
-	// seen before in their runs, and who recorded them. It may be incomplete.
-	Observed map[memoryd.CallKey]Observed
+	// Observed are who recorded calls, as evidence.SourceOf gives it. It may be incomplete.
+	Observed map[memoryd.CallKey]uint64
 	// JSON reports that the tool usually answers with JSON, so a line of text is unusual.
 	JSON bool
 	// Tested are the rules that the calls support.
@@ -149,9 +146,7 @@ type Model struct {
 	rates          Rates
 	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
-	cut            float64  // the estimate from which on the learner warns
 	learner        *learner // nil when outcomes do not vary
-	concentration  float64
 	values         *values
 	paths          map[string]bool // of the inputs of calls that worked
 	near           *neighbours
@@ -198,10 +193,8 @@ type history struct {
 	// By judged call: its run, of so many, and the fold that this is in.
 	run  []int32
 	fold []uint8
-	// agent is the number of who made it, 0 when that is not known.
-	agent []uint64
-	mark  []int32 // room for common
-	runs  int32
+	mark []int32 // room for common
+	runs int32
 }
 
 // Learn builds the model of a tool from its stored calls, oldest first. It neither keeps nor
@@ -210,7 +203,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, values: newValues(), paths: map[string]bool{}, cut: 2,
+		byInput: map[uint64][]int32{}, values: newValues(), paths: map[string]bool{},
 	}
 	size := 0
 	for i := range calls {
@@ -224,7 +217,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		input uint64
 	}
 	wrong := map[sent]bool{}
-	var metByJudged []rules
 	for i := range calls {
 		c, leaves := &calls[i], leavesOf(calls[i].Input)
 		h.read.read(leaves)
@@ -239,7 +231,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
-		seen := options.Observed[c.Key]
 		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
 		if !l.judged {
 			continue
@@ -251,13 +242,11 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			}
 			wrong[at] = isWrong
 		}
-		h.agent = append(h.agent, seen.Agent)
-		if l.source = seen.Source; l.source == 0 && c.Source() != "" {
+		if l.source = options.Observed[c.Key]; l.source == 0 && c.Source() != "" {
 			l.source = evidence.SourceOf(c.Source())
 		}
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
-		metByJudged = append(metByJudged, set)
 		m.count(l, set, good)
 		m.values.take(l, c, leaves)
 		if !l.failed() {
@@ -272,7 +261,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	}
 	m.options.Observed = nil
 	m.near = newNeighbours(h)
-	m.learn(h, good, metByJudged)
+	m.learn(h, good)
 	return m
 }
 
@@ -307,20 +296,13 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 const leastOutcome = 3
 
 // learn fits what is learned from inputs, and chooses what is warned of.
-func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
-	m.concentration = startConcentration
+func (m *Model) learn(h *history, good map[rules]int) {
 	base := (float64(m.failed) + 0.5) / (float64(m.judged) + 1)
-	estimates := make([]float64, len(h.judged))
-	for i := range estimates {
-		estimates[i] = base
-	}
 	if min(m.failed, m.judged-m.failed) >= leastOutcome {
 		h.foldRuns()
-		m.learner, estimates = newLearner(h, base)
+		m.learner = newLearner(h, base)
 	}
-	m.concentration = concentrationOf(h, estimates)
 	m.watched = watch(&m.rates, good, base, m.options.FalseAlarms)
-	m.cut = m.cutFor(h, estimates, metByJudged, base)
 }
 
 // Calls returns the number of calls that the model learned from.
@@ -365,6 +347,9 @@ func (m *Model) Assess(p Planned) Assessment {
 // the same kind of inputs.
 const ownShare = 0.5
 
+// ownWeight is for how many tries of an input the estimate from its likes counts beside its own record.
+const ownWeight = 1
+
 // risk sets the risk and its interval.
 func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	rate, weight := m.rate()
@@ -373,7 +358,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	}
 	risk, support := rate, weight
 	if m.learner != nil {
-		risk = logistic(logit(clip(m.learner.of(v.in))) + m.learner.agents[v.Agent])
+		risk = m.learner.of(v.in)
 		support = min(weight, 4+effective(near))
 	}
 	// What an input's own record says comes after what is said of all inputs, and
@@ -398,10 +383,8 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	}
 	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce, FailedChanged)
 	if v.own.Calls > 0 {
-		risk = posterior(risk, m.concentration, v.own)
-		if m.concentration < float64(v.own.Calls) {
-			support = float64(v.own.Calls) + m.concentration
-		}
+		risk = (float64(v.own.Failed) + ownWeight*risk) / (float64(v.own.Calls) + ownWeight) // of a Beta distribution
+		support = float64(v.own.Calls) + ownWeight
 	}
 	raise(RepeatsFailure, OnlyFailed)
 	for _, t := range v.breaks {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -69,20 +68,6 @@ func TestAPlannedCallIsJudgedByItsHistory(t *testing.T) {
 	}
 	if bad.ExpectedTimeCost == nil || *good.ExpectedTimeCost != 2 {
 		t.Errorf("times %v %v", bad.ExpectedTimeCost, good.ExpectedTimeCost)
-	}
-}
-
-// TestTheReasonOfLikeFailuresIsNamed has writes below /etc fail.
-func TestTheReasonOfLikeFailuresIsNamed(t *testing.T) {
-	var calls []memoryd.Call
-	for i := range 60 {
-		calls = append(calls,
-			call(2*i, fmt.Sprintf(`{"path":"/etc/f%d","mode":"write"}`, i), "open: Permission denied", 0, 1),
-			call(2*i+1, fmt.Sprintf(`{"path":"/home/f%d","mode":"read"}`, i), "ok", 1, 1))
-	}
-	a := assess(preflight.Learn(calls, options), `{"path":"/etc/f77","mode":"write"}`)
-	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Text, "10 of the 10 inputs most like this one failed, 10 in the same way.") || len(a.Warnings[0].Calls) != 10 {
-		t.Errorf("warnings %+v", a.Warnings)
 	}
 }
 
@@ -242,30 +227,6 @@ func BenchmarkLearn(b *testing.B) {
 				preflight.Learn(calls, options)
 			}
 		})
-	}
-}
-
-// TestAnAgentsOwnRecordCounts has two agents send the same inputs: one fails.
-func TestAnAgentsOwnRecordCounts(t *testing.T) {
-	t.Parallel()
-	ann, bob := evidence.AgentOf("ann"), evidence.AgentOf("bob")
-	o := preflight.Options{Tool: "t", FalseAlarms: 0.05, Observed: map[memoryd.CallKey]preflight.Observed{}}
-	var calls []memoryd.Call
-	for i := range 80 {
-		c := call(i, fmt.Sprintf(`{"query":"topic %d"}`, i/2), "found", 1, 1)
-		agent := []uint64{ann, bob}[i%2]
-		if agent == bob && i%8 != 1 {
-			c.Evaluation.Score, c.Output = 0, "Error: not allowed"
-		}
-		o.Observed[c.Key] = preflight.Observed{Agent: agent}
-		calls = append(calls, c)
-	}
-	m := preflight.Learn(calls, o)
-	risk := func(agent uint64) float64 {
-		return *m.Assess(preflight.Planned{Input: json.RawMessage(`{"query":"topic 200"}`), Agent: agent}).Risk
-	}
-	if a, b, nobody := risk(ann), risk(bob), risk(0); a > 0.15 || b < 0.6 || nobody < 0.25 || nobody > 0.5 || risk(evidence.AgentOf("cid")) != nobody {
-		t.Errorf("risk %.2f for the agent that works, %.2f for the one that fails, %.2f for one that is not known", a, b, nobody)
 	}
 }
 

@@ -31,8 +31,6 @@ type neighbour struct {
 const (
 	// likeness is from which similarity on a call counts as like another.
 	likeness = 0.5
-	// leastAlike is from which on the nearest calls explain a high risk.
-	leastAlike = 0.2
 	// leastShared is in how many inputs a feature must occur.
 	leastShared = 2
 	// shownSimilar is how many calls of each kind are shown, mostNear how many are

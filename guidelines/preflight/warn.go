@@ -40,12 +40,6 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 	if w, rate := m.wrongAgain(v); rate > 0 {
 		found = append(found, rated{w, rate})
 	}
-	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut && !other {
-		if w, ok := m.alike(near); ok {
-			w.Severity, w.Rule = severityOf(min(*a.Risk, 0.5)), "most_alike_failed" // never more than ask
-			found = append(found, rated{w, *a.Risk})
-		}
-	}
 	slices.SortStableFunc(found, func(a, b rated) int { return cmp.Compare(b.rate, a.rate) })
 	var out []Warning
 	for _, w := range found[:min(len(found), mostWarnings)] {
@@ -251,72 +245,6 @@ func (m *Model) next(r *refusal, v *view, fix fix) string {
 		return m.change(r, fix)
 	}
 	return ""
-}
-
-// alike says that most of the inputs most like this one failed, where most of them
-// failed for the same reason, in more than one run. Each input counts once, as its
-// newest call came out.
-func (m *Model) alike(near []neighbour) (Warning, bool) {
-	judged := 0
-	w := Warning{}
-	said := map[uint64]int{}
-	seen, runs := map[uint64]bool{}, map[string]bool{}
-	common := uint64(0)
-	for _, n := range near {
-		c := &m.calls[n.call]
-		if n.similarity < leastAlike || judged == 10 {
-			break
-		}
-		if !c.judged || seen[c.identity] {
-			continue
-		}
-		seen[c.identity] = true
-		judged++
-		if !c.failed() {
-			continue
-		}
-		runs[c.run] = true
-		w.Calls = append(w.Calls, c.key)
-		if said[c.said]++; said[c.said] > said[common] {
-			common = c.said
-		}
-	}
-	if judged < 3 || 2*len(w.Calls) <= judged || 2*said[common] < len(w.Calls) || len(runs) < 2 && !runs[""] {
-		return Warning{}, false
-	}
-	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d in the same way.", len(w.Calls), judged, said[common])
-	return w, true
-}
-
-// cutFor is the estimate from which on the learner warns: so that, with the rules,
-// at most the share of false alarms of the history's good calls are warned of, and
-// only where the odds are clearly raised. 2 is never.
-func (m *Model) cutFor(h *history, estimates []float64, met []rules, base float64) float64 {
-	if m.learner == nil {
-		return 2
-	}
-	var good []float64
-	alarms := 0
-	for i, call := range h.judged {
-		if h.calls[call].failed() {
-			continue
-		}
-		if met[i]&m.watched != 0 {
-			alarms++
-		} else {
-			good = append(good, estimates[i])
-		}
-	}
-	allowed := int(m.options.FalseAlarms*float64(m.rates.Good)) - alarms
-	least := logistic(logit(clip(base)) + clearLift)
-	if allowed <= 0 || len(good) == 0 {
-		return 2
-	}
-	slices.SortFunc(good, func(a, b float64) int { return cmp.Compare(b, a) })
-	if allowed < len(good) {
-		least = max(least, good[allowed])
-	}
-	return least
 }
 
 // tellable reports whether a parameter may be named: a call that worked gave it.
