@@ -63,22 +63,18 @@ func newAppending(b store.Batch) *appending {
 
 func (j *appending) run(d *draft) error {
 	j.out = make([]store.Appended, len(j.batch.Calls))
-	first := map[memoryd.ToolRef]bool{}
 	touched := make([]*toolDraft, 0, 4)
 	for i := range j.batch.Calls {
 		ref := memoryd.ToolRef{Workspace: j.batch.Workspace, Tool: j.batch.Calls[i].Tool}
-		known, asked := first[ref]
 		td := d.find(ref)
-		if !asked {
-			known = td == nil
-			first[ref] = known
-		}
+		first := td == nil || td.madeBy == j
 		td, err := j.accept(d, td, ref, i)
 		if err != nil {
 			return err
 		}
-		j.out[i].FirstOfTool = known
-		if td != nil && !asked {
+		j.out[i].FirstOfTool = first
+		if td != nil && td.touchedBy != j {
+			td.touchedBy = j
 			touched = append(touched, td)
 		}
 	}
@@ -103,6 +99,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 		if td, err = d.create(ref); err != nil {
 			return nil, err
 		}
+		td.madeBy = j
 	}
 	id.tool = td.t.id
 	id.print = fingerprint(j.print[i], id.tool)

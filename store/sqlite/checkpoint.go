@@ -12,7 +12,7 @@ import (
 
 // checkpointEvery is how long commits gather before their pages are copied
 // from the write-ahead log into the file: each checkpoint flushes it twice.
-const checkpointEvery = 200 * time.Millisecond
+const checkpointEvery = 100 * time.Millisecond
 
 // checkpointer copies the write-ahead log into the file beside the commits, on
 // a connection of its own, so that no commit has to. Because under endless

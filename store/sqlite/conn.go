@@ -133,6 +133,10 @@ func (c *conn) number(query string, values ...driver.Value) (n int64, err error)
 	return n, err
 }
 
+// limited ends a query with a limit to bind. SQLite plans a query anew for each value of a
+// bare LIMIT ?, which takes longer than most answers.
+const limited = `LIMIT ? + 0`
+
 func ordinals(values []driver.Value) []driver.NamedValue {
 	args := make([]driver.NamedValue, len(values))
 	for i, v := range values {

@@ -44,6 +44,8 @@ type toolDraft struct {
 	// rewrites: the transaction changes verdicts of calls that readers may see.
 	rewrites bool
 	newer    []memoryd.Sample // of pushed, also of those dropped again
+	// The batches that made the tool, and that came to it last.
+	madeBy, touchedBy *appending
 }
 
 func (w *writer) newDraft() *draft {

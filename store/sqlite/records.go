@@ -78,7 +78,7 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 // ListRecords implements store.Records.
 func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
 	return s.readRecords(ctx, limit,
-		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`,
+		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id > ? ORDER BY id `+limited,
 		from.Workspace, from.Tool, from.Kind, from.ID, int64(limit))
 }
 

@@ -178,7 +178,7 @@ func (s *backend) SearchTools(ctx context.Context, workspace, query string, limi
 	match := `space : "` + spaceWord(workspace) + `" AND words : ("` + strings.Join(words, `" OR "`) + `")`
 	var ids []uint32
 	err := s.read(ctx, func(c *conn) error {
-		return c.query(ctx, `SELECT rowid FROM search WHERE search MATCH ? ORDER BY bm25(search, 0.0, 1.0), rowid LIMIT ?`,
+		return c.query(ctx, `SELECT rowid FROM search WHERE search MATCH ? ORDER BY bm25(search, 0.0, 1.0), rowid `+limited,
 			func(v []driver.Value) error {
 				ids = append(ids, uint32(integer(v[0])))
 				return nil
