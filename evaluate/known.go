@@ -8,6 +8,7 @@ import (
 	"memoryd"
 	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/origin"
 	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -77,7 +78,8 @@ func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
 		e.Score = known.Score
 		e.Summary = outcomeOf(known.Score) + ": its output is of a kind that " + who + " judged."
 	}
-	e.Evaluation = outcomeOf(known.Score) + ": " + who + " judged outputs of this kind so (“" + o.kind.Template + "”)."
+	template, _ := origin.Show(origin.Verdict, origin.Answer, o.kind.Template, maxEvaluation)
+	e.Evaluation = outcomeOf(known.Score) + ": " + who + " judged outputs of this kind so (" + template + ")."
 	if known.ByPerson() && known.Reason != "" {
 		e.Evaluation += " " + known.Reason
 	}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/internal/loosejson"
-	"memoryd/internal/textsafe"
+	"memoryd/internal/origin"
 )
 
 // Caps on what an evaluation may say, in characters.
@@ -249,13 +249,19 @@ func readAnswer(obj object, used *repairs) (answer, error) {
 		used.add(repairScale, !exact)
 		used.add(repairShape, n.Kind != loosejson.Number)
 	}
-	v.summary = textsafe.Line(obj.text("summary"), maxSummary)
-	v.evaluation = textsafe.Line(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
+	v.summary = said(obj.text("summary"), maxSummary)
+	v.evaluation = said(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
 	v.failedChecks = knownChecks(obj)
 	if v.summary == "" {
-		v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
+		v.summary = said(firstSentence(v.evaluation), maxSummary)
 	}
 	return v, nil
+}
+
+// said is a text of the model as a verdict shows it.
+func said(text string, limit int) string {
+	text, _ = origin.Show(origin.Verdict, origin.Model, text, limit)
+	return text
 }
 
 func isScoreName(name string) bool {
@@ -356,7 +362,7 @@ func readLabel(text string, used repairs) (answer, repairs, error) {
 	if len(matches) == 0 || explainsScale(text) || strings.Contains(text, "{") {
 		return answer{}, used, errNoScoreFound
 	}
-	v := answer{evaluation: textsafe.Line(text, maxEvaluation)}
+	v := answer{evaluation: said(text, maxEvaluation)}
 	for i, m := range matches {
 		level, exact, err := levelOfText(m[1])
 		if err != nil {
@@ -368,7 +374,7 @@ func readLabel(text string, used repairs) (answer, repairs, error) {
 		v.score = level
 		used.add(repairScale, !exact)
 	}
-	v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
+	v.summary = said(firstSentence(v.evaluation), maxSummary)
 	return v, used, nil
 }
 

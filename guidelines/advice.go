@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"memoryd/guidelines/evidence"
-	"memoryd/guidelines/origin"
 	"memoryd/guidelines/rules"
+	"memoryd/internal/origin"
 	"memoryd/internal/textsafe"
 )
 
@@ -248,7 +248,7 @@ func shownInput(v any, name string, keep int, own []string) string {
 		if textsafe.SecretName(name) || slices.Contains(own, s) {
 			of = origin.Private
 		}
-		shown, ok := origin.Show(origin.Example, of, s, keep)
+		shown, ok := origin.Show(origin.Typical, of, s, keep)
 		if !ok && s != "" {
 			return "…"
 		}
@@ -258,9 +258,9 @@ func shownInput(v any, name string, keep int, own []string) string {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			key := "…"
-			if origin.IsName(k) {
-				key = k
+			key, ok := origin.Show(origin.Typical, origin.Name, k, keep)
+			if !ok {
+				key = "…"
 			}
 			parts = append(parts, `"`+key+`":`+shownInput(v[k], k, keep, own))
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 )
 
 // Limits on what is shown of a tool's own words: the quorum is so many calls and runs, and

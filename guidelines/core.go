@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"memoryd/guidelines/evidence"
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 
 	"memoryd/internal/textsafe"
 )
@@ -156,8 +156,8 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Form != "" {
 		return p.Form
 	}
-	least, from := origin.Show(origin.Advice, origin.Slot, number(p.Least), valueLimit)
-	greatest, to := origin.Show(origin.Advice, origin.Slot, number(p.Greatest), valueLimit)
+	least, from := origin.Show(origin.Recommendation, origin.Slot, number(p.Least), valueLimit)
+	greatest, to := origin.Show(origin.Recommendation, origin.Slot, number(p.Greatest), valueLimit)
 	if p.Least < p.Greatest && isNumeric(p) && from && to && !f.refused(p, least) && !f.refused(p, greatest) {
 		return least + " to " + greatest
 	}
@@ -262,8 +262,8 @@ const shownKeys = 5
 func withKeys(keys []string) string {
 	var shown []string
 	for _, k := range keys {
-		if origin.IsName(k) && len(shown) < shownKeys {
-			shown = append(shown, "`"+k+"`")
+		if name, ok := origin.Show(origin.Recommendation, origin.Name, k, valueLimit); ok && len(shown) < shownKeys {
+			shown = append(shown, name)
 		}
 	}
 	if len(shown) == 0 {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 	"memoryd/internal/textsafe"
 )
 
@@ -18,7 +18,7 @@ const withheld = "(name withheld)"
 
 // code puts a name between backticks.
 func code(s string) string {
-	if shown, ok := origin.Show(origin.Advice, origin.Name, s, valueLimit); ok {
+	if shown, ok := origin.Show(origin.Recommendation, origin.Name, s, valueLimit); ok {
 		return shown
 	}
 	return withheld
@@ -38,7 +38,7 @@ func shownValue(path, value string) (string, bool) {
 	if textsafe.SecretName(path) {
 		return "", false
 	}
-	s, ok := origin.Show(origin.Advice, origin.Shared, value, valueLimit)
+	s, ok := origin.Show(origin.Recommendation, origin.Shared, value, valueLimit)
 	if _, err := strconv.ParseFloat(value, 64); err == nil || value == "true" || value == "false" {
 		return s, ok
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/origin"
+
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -169,7 +171,7 @@ func (t tools) guidelines(ctx context.Context, in guidelinesIn) (any, []sdk.Cont
 	var links []sdk.Content
 	for _, g := range found {
 		content, _, _ := strings.Cut(contentOf(g), "\n## Statistics")
-		said = append(said, "# "+g.ToolName+"\n\n"+strings.TrimSpace(content))
+		said = append(said, "# "+origin.Title(g.ToolName)+"\n\n"+strings.TrimSpace(content))
 		links = append(links, &sdk.ResourceLink{
 			URI: "memoryd://" + url.PathEscape(m.workspace()) + "/tools/" + url.PathEscape(g.ToolName), Name: g.ToolName, MIMEType: "text/markdown",
 		})
@@ -361,7 +363,7 @@ func (t tools) resource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.R
 // contentOf gives a guideline's text, or says that there is none yet.
 func contentOf(g Guideline) string {
 	if g.Content == "" {
-		return fmt.Sprintf("%d calls of `%s` are recorded; no guideline is written yet.", g.Calls, g.ToolName)
+		return fmt.Sprintf("%d calls of %s are recorded; no guideline is written yet.", g.Calls, origin.AsCode(g.ToolName))
 	}
 	return g.Content
 }

@@ -13,6 +13,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines/preflight"
 	"memoryd/ingest"
+	"memoryd/internal/origin"
 )
 
 // Limits of what a session is told when it begins.
@@ -105,7 +106,7 @@ func (o *hooks) mistakes(ctx context.Context, workspace, project string) (lines 
 		}
 		counts = append(counts, func() {
 			for k := range found {
-				lines = append(lines, warned{fmt.Sprintf("`%s`: %s.", ref.Tool, found[k].Line), shareOf(&found[k], calls, begun), ref})
+				lines = append(lines, warned{fmt.Sprintf("%s: %s.", origin.AsCode(ref.Tool), found[k].Line), shareOf(&found[k], calls, begun), ref})
 			}
 		})
 	}

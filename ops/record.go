@@ -17,6 +17,7 @@ import (
 	"memoryd/internal/access"
 	"memoryd/internal/admission"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/origin"
 	"memoryd/store"
 )
 
@@ -364,7 +365,7 @@ func (t *counters) show(text []byte, m *Memory) []byte {
 	if t.firstOfTool {
 		status = "New"
 	}
-	text = fmt.Appendf(text, "\n[%s] %s\n", status, shownName(t.ref.Tool))
+	text = fmt.Appendf(text, "\n[%s] %s\n", status, origin.Title(t.ref.Tool))
 	if n := m.Statistics.TotalCalls; n > 0 {
 		text = fmt.Appendf(text, "  Total calls: %d\n", n)
 	}

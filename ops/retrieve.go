@@ -9,7 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/internal/textsafe"
+	"memoryd/internal/origin"
 )
 
 // charsPerToken is the usual estimate for English text: four characters are
@@ -132,7 +132,7 @@ func render(memories []Memory) string {
 			b = append(b, "\n\n---\n"...)
 		}
 		b = append(b, "\nTool: "...)
-		b = append(b, shownName(m.Tool.Tool)...)
+		b = append(b, origin.Title(m.Tool.Tool)...)
 		b = append(b, '\n')
 		switch g := &m.Tool.Guideline; {
 		case g.Content != "":
@@ -144,15 +144,6 @@ func render(memories []Memory) string {
 		}
 	}
 	return string(b)
-}
-
-// shownName is a tool's name; one from the time when names could be anything keeps
-// to its line.
-func shownName(name string) string {
-	if memoryd.NameFault(name) == "" {
-		return name
-	}
-	return textsafe.Visible(name)
 }
 
 // fit cuts text to about maxTokens at the end of a line.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/origin"
 	"memoryd/ops/survey"
 	"memoryd/store"
 )
@@ -114,11 +115,11 @@ func (r *RankedRun) explain(calls []store.RunCall) {
 	}
 	if n := made[worst]; n > 1 {
 		tool, _, _ := strings.Cut(worst, "\x00")
-		r.Why = append(r.Why, fmt.Sprintf("%d times the same failing call of %s", n, shownName(tool)))
+		r.Why = append(r.Why, fmt.Sprintf("%d times the same failing call of %s", n, origin.Title(tool)))
 	}
 	for _, tool := range slices.Sorted(maps.Keys(forms)) {
 		if n := len(forms[tool]); n >= namesTried {
-			r.Why = append(r.Why, fmt.Sprintf("%d sets of parameters tried for %s", n, shownName(tool)))
+			r.Why = append(r.Why, fmt.Sprintf("%d sets of parameters tried for %s", n, origin.Title(tool)))
 		}
 	}
 	if r.OfTen >= 8 {

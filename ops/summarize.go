@@ -8,6 +8,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/origin"
 )
 
 // SummaryParams are the settings of summary_tool_memory_op.
@@ -167,10 +168,10 @@ func summaryAnswer(res *Summaries) string {
 		if i > 0 {
 			b.WriteString("\n\n---\n")
 		}
-		fmt.Fprintf(&b, "\nTool: %s\n%s", shownName(res.Memories[i].Tool.Tool), res.Memories[i].Tool.Guideline.Content)
+		fmt.Fprintf(&b, "\nTool: %s\n%s", origin.Title(res.Memories[i].Tool.Tool), res.Memories[i].Tool.Guideline.Content)
 	}
 	for _, f := range res.Failed {
-		fmt.Fprintf(&b, "\nTool: %s failed and keeps its old guideline: %s", shownName(f.Tool), f.Reason)
+		fmt.Fprintf(&b, "\nTool: %s failed and keeps its old guideline: %s", origin.Title(f.Tool), f.Reason)
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/origin"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 
@@ -18,12 +19,18 @@ import (
 // functions are what templates can say.
 func (d *dashboard) functions() template.FuncMap {
 	return template.FuncMap{
-		"link": link, "name": textsafe.Visible, "line": textsafe.Line, "count": count, "percent": percent, "interval": interval,
+		"link": link, "name": func(s string) string { return shown(s, memoryd.MaxNameBytes) }, "line": shown, "count": count, "percent": percent, "interval": interval,
 		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
 		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"dict": dict, "complaint": complaint, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
 		"bar": bar, "rate": rate, "heat": func(length int) int { return (length + 24) / 25 },
 	}
+}
+
+// shown is a text of a call, of a tool or of a person as a page shows it; with a limit on one line.
+func shown(s string, limit int) string {
+	s, _ = origin.Show(origin.Dashboard, origin.Answer, s, limit)
+	return s
 }
 
 // complaint is what a tool said, of the summary of a failure ("Failed (not found): no such file").
@@ -210,7 +217,7 @@ type span struct {
 }
 
 func long(s string) longText {
-	s, left := textsafe.Clean(s), 0
+	s, left := shown(s, 0), 0
 	if cut := textsafe.HeadRunes(s, wholePart); len(cut) < len(s) {
 		s, left = cut, len(s)-len(cut)
 	}
@@ -242,7 +249,7 @@ func spans(s string) (out []span) {
 
 // snippet is the beginning of an input on one line.
 func snippet(input []byte) string {
-	return textsafe.Line(plain(input), 110)
+	return shown(plain(input), 110)
 }
 
 // node is a value of a JSON text, for folding.
@@ -298,7 +305,7 @@ func readNode(dec *jsontext.Decoder, depth int, left *int) (*node, error) {
 				if err != nil {
 					return nil, err
 				}
-				key = textsafe.Line(name.String(), 200)
+				key = shown(name.String(), 200)
 			}
 			kid, err := readNode(dec, depth+1, left)
 			if err != nil {
@@ -323,7 +330,7 @@ func readNode(dec *jsontext.Decoder, depth int, left *int) (*node, error) {
 // code splits a statement at its backticks: what stood between two is shown as
 // code.
 func code(s string) (out []span) {
-	for i, part := range strings.Split(textsafe.Clean(s), "`") {
+	for i, part := range strings.Split(shown(s, 0), "`") {
 		if part != "" {
 			out = append(out, span{part, i%2 == 1})
 		}

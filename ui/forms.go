@@ -175,7 +175,7 @@ func (d *dashboard) compact(r *request) error {
 		return err
 	}
 	v.Done, v.ID, v.Saved = done, done.Report.ID, done.Report.TokensBefore-done.Report.TokensAfter
-	v.Before, v.After = shown(ask.Messages), shown(done.Messages)
+	v.Before, v.After = shownMessages(ask.Messages), shownMessages(done.Messages)
 	for _, f := range done.Report.Messages {
 		if f.Index >= 0 && f.Index < len(v.Before) {
 			m := &v.Before[f.Index]
@@ -193,7 +193,7 @@ func (d *dashboard) undo(r *request) error {
 	if err != nil {
 		return err
 	}
-	v.Restored = shown(messages)
+	v.Restored = shownMessages(messages)
 	text := []byte("[")
 	for i, m := range messages {
 		if i > 0 {
@@ -242,8 +242,8 @@ func messagesOf(text []byte) ([]jsontext.Value, error) {
 	return out, nil
 }
 
-// shown are messages as a page shows them.
-func shown(list []jsontext.Value) []message {
+// shownMessages are messages as a page shows them.
+func shownMessages(list []jsontext.Value) []message {
 	out := make([]message, len(list))
 	for i, raw := range list {
 		var m struct {

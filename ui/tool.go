@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/internal/textsafe"
 	"memoryd/ops"
 	"memoryd/ops/survey"
 )
@@ -87,7 +86,7 @@ func (p *parameter) Values() string {
 	}
 	var list []string
 	for _, v := range p.Top[:min(4, len(p.Top))] {
-		list = append(list, textsafe.Line(v.Value, 40))
+		list = append(list, shown(v.Value, 40))
 	}
 	text := strings.Join(list, ", ")
 	if p.Distinct > len(list) && text != "" {

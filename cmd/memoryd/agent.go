@@ -14,7 +14,6 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/internal/client"
-	"memoryd/internal/textsafe"
 )
 
 // inputOf is a call's input as it is written on a command line: a JSON object, or
@@ -77,10 +76,10 @@ func (c addCmd) Run(ctx context.Context, std streams) error {
 	if c.JSON {
 		return printJSON(std.out, got)
 	}
-	fmt.Fprintln(std.out, textsafe.Clean(got.Answer))
+	fmt.Fprintln(std.out, onTerminal(got.Answer, 0))
 	for _, m := range got.Metadata.MemoryList {
 		for _, call := range m.ToolCallResults {
-			fmt.Fprintf(std.out, "%s %s\n", verdict(std, call), textsafe.Line(call.Summary, 300))
+			fmt.Fprintf(std.out, "%s %s\n", verdict(std, call), onTerminal(call.Summary, 300))
 		}
 	}
 	return nil
@@ -112,7 +111,7 @@ func (c retrieveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	if !c.JSON {
-		fmt.Fprintln(std.out, textsafe.Clean(got.Answer))
+		fmt.Fprintln(std.out, onTerminal(got.Answer, 0))
 	} else {
 		for _, m := range got.Metadata.MemoryList {
 			if err := printJSON(std.out, m); err != nil {
@@ -146,16 +145,16 @@ func (c preflightCmd) Run(ctx context.Context, std streams) error {
 	if c.JSON {
 		return printJSON(std.out, got.Forecast)
 	}
-	fmt.Fprintln(std.out, textsafe.Clean(got.Answer))
+	fmt.Fprintln(std.out, onTerminal(got.Answer, 0))
 	for _, w := range got.Warnings {
 		colour := yellow
 		if w.Severity == "stop" {
 			colour = red
 		}
-		fmt.Fprintf(std.out, "%s %s\n", std.paint(colour, w.Severity+":"), textsafe.Clean(w.Text))
+		fmt.Fprintf(std.out, "%s %s\n", std.paint(colour, w.Severity+":"), onTerminal(w.Text, 0))
 	}
 	if got.Suggestion != nil && string(got.Suggestion) != "null" {
-		fmt.Fprintf(std.out, "suggestion: %s\n", textsafe.Clean(string(got.Suggestion)))
+		fmt.Fprintf(std.out, "suggestion: %s\n", onTerminal(string(got.Suggestion), 0))
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"memoryd/internal/client"
 	"memoryd/internal/local"
 	"memoryd/internal/suggest"
-	"memoryd/internal/textsafe"
 )
 
 // reach is how a command reaches a server.
@@ -31,7 +30,7 @@ type reach struct {
 // way is how to ask the server of a store, or the user's own for "".
 func (r reach) way(store string, std io.Writer) local.Way {
 	m := &local.Memory{Store: store, NoDaemon: r.NoDaemon, Started: func(store string) {
-		fmt.Fprintf(std, "memoryd: started a server in the background, with its store in %s (memoryd stop stops it)\n", textsafe.Line(store, 300))
+		fmt.Fprintf(std, "memoryd: started a server in the background, with its store in %s (memoryd stop stops it)\n", onTerminal(store, 300))
 	}}
 	return m.To(r.URL, r.Key != "")
 }
@@ -137,6 +136,9 @@ func printTable[Row any](std streams, asJSON bool, head string, rows []Row, cell
 			if i > 0 {
 				fmt.Fprint(table, "\t")
 			}
+			if text, ok := cell.(string); ok {
+				cell = onTerminal(text, 200)
+			}
 			fmt.Fprint(table, cell)
 		}
 		fmt.Fprintln(table)
@@ -169,7 +171,7 @@ func (r remote) noTool(ctx context.Context, name string) error {
 	case fault != nil:
 		return fault
 	case near != "":
-		return fmt.Errorf("%w; did you mean %q?", err, textsafe.Line(near, 200))
+		return fmt.Errorf("%w; did you mean %q?", err, onTerminal(near, 200))
 	case len(names) == 0:
 		return fmt.Errorf("%w; nothing is recorded there yet", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/ingest"
-	"memoryd/internal/textsafe"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -129,13 +128,13 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 	if r.TokensBefore > 0 {
 		share = 100 * float64(r.TokensAfter) / float64(r.TokensBefore)
 	}
-	fmt.Fprintf(w, "%s: %d -> %d messages, %d -> %d tokens (%.0f %%), %s", name,
+	fmt.Fprintf(w, "%s: %d -> %d messages, %d -> %d tokens (%.0f %%), %s", onTerminal(name, 300),
 		r.MessagesBefore, r.MessagesAfter, r.TokensBefore, r.TokensAfter, share, res.Reason)
 	if r.ModelCalls > 0 {
 		fmt.Fprintf(w, ", %d model calls", r.ModelCalls)
 	}
 	if res.Detail != "" {
-		fmt.Fprintf(w, ": %s", res.Detail)
+		fmt.Fprintf(w, ": %s", onTerminal(res.Detail, 300))
 	}
 	fmt.Fprintln(w)
 	if !c.Diff {
@@ -147,7 +146,7 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 		if m.Output >= 0 {
 			place = fmt.Sprint(m.Output)
 		}
-		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, m.Role, m.Tokens, m.Disposition, m.Why, place, m.Original)
+		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, onTerminal(m.Role, 20), m.Tokens, m.Disposition, m.Why, place, m.Original)
 	}
 	_ = t.Flush() // who does not read it has gone
 }
@@ -228,7 +227,7 @@ func eachTranscribed(ctx context.Context, name string, each func(conversation) e
 		return err
 	}
 	for _, c := range all {
-		if err := each(conversation{name: fmt.Sprintf("%s: %s", name, textsafe.Line(c.Name, 100)), messages: c.Messages}); err != nil {
+		if err := each(conversation{name: fmt.Sprintf("%s: %s", name, onTerminal(c.Name, 100)), messages: c.Messages}); err != nil {
 			return err
 		}
 	}

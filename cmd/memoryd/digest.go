@@ -11,7 +11,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/effect"
-	"memoryd/internal/textsafe"
 )
 
 type digestCmd struct {
@@ -48,8 +47,8 @@ func (c runsCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, ADVICE, WHAT HAPPENED", list.Runs, func(r rankedRun) []any {
-		why := textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120)
-		return []any{textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), why}
+		why := onTerminal(cmp.Or(strings.Join(r.Why, "; "), "-"), 120)
+		return []any{onTerminal(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), why}
 	})
 }
 
@@ -175,6 +174,6 @@ func before(p weekOf) string {
 
 // inline is foreign text within a line's backticks, quoteLine one in a quotation: neither
 // makes a link, a mention or a heading.
-func inline(s string) string { return strings.ReplaceAll(textsafe.Line(s, 160), "`", "'") }
+func inline(s string) string { return strings.ReplaceAll(onTerminal(s, 160), "`", "'") }
 
 func quoteLine(s string) string { return "`" + inline(s) + "`" }

@@ -21,7 +21,6 @@ import (
 	"memoryd/api/wire"
 	"memoryd/ingest"
 	"memoryd/internal/client"
-	"memoryd/internal/textsafe"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -129,7 +128,7 @@ func empty(path string, s ingest.Stats) string {
 	if s.Format == "" || s.Calls+s.Unfinished+s.Cancelled > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: no tool call in it, read as %s", textsafe.Line(path, 300), s.Format)
+	return fmt.Sprintf("%s: no tool call in it, read as %s", onTerminal(path, 300), s.Format)
 }
 
 // ofCalls are members that only calls have.

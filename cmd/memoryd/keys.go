@@ -12,7 +12,6 @@ import (
 	"memoryd/api/wire"
 	"memoryd/internal/access"
 	"memoryd/internal/client"
-	"memoryd/internal/textsafe"
 )
 
 // keysCmds are what admins do with API keys.
@@ -70,7 +69,7 @@ func showNew(std streams, made wire.NewKey, asJSON bool) error {
 	return err
 }
 
-func listed(names []string) string { return textsafe.Line(strings.Join(names, ", "), 200) }
+func listed(names []string) string { return onTerminal(strings.Join(names, ", "), 200) }
 
 type keysListCmd struct {
 	admin
@@ -84,7 +83,7 @@ func (c keysListCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	return printTable(std, c.JSON, "ID, NAME, ROLES, WORKSPACES, STATE, LAST USED", list.Keys, func(k wire.Key) []any {
-		return []any{k.ID, textsafe.Line(k.Name, 100), strings.Join(k.Roles, ","), listed(k.Workspaces), stateOf(k), k.LastUsed}
+		return []any{k.ID, onTerminal(k.Name, 100), strings.Join(k.Roles, ","), listed(k.Workspaces), stateOf(k), k.LastUsed}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"memoryd/api/wire"
 	"memoryd/internal/client"
-	"memoryd/internal/textsafe"
 	"memoryd/ops"
 )
 
@@ -39,7 +38,7 @@ func (c kindsCmd) Run(ctx context.Context, std streams) error {
 		if !k.Sure {
 			sure = "no"
 		}
-		return []any{k.ID, k.Calls, k.Score, sure, textsafe.Line(k.By, 30), textsafe.Line(k.Template, 100)}
+		return []any{k.ID, k.Calls, k.Score, sure, onTerminal(k.By, 30), onTerminal(k.Template, 100)}
 	})
 }
 
@@ -82,7 +81,7 @@ func (c labelCmd) Run(ctx context.Context, std streams) error {
 	}
 	fmt.Fprintf(std.out, "%s of %s %s\n", counted(done.Changes, "score"), counted(done.Calls, "call"), verb)
 	for _, e := range done.Examples {
-		fmt.Fprintf(std.out, "%s  %g -> %g  %s\n", e.ID, e.Before, e.After, textsafe.Line(e.Output, 100))
+		fmt.Fprintf(std.out, "%s  %g -> %g  %s\n", e.ID, e.Before, e.After, onTerminal(e.Output, 100))
 	}
 	return nil
 }

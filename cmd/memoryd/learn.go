@@ -134,7 +134,7 @@ func shown(path string) string {
 	if strings.HasPrefix(filepath.Base(path), stdinFile) {
 		return "standard input"
 	}
-	return textsafe.Line(path, 300)
+	return onTerminal(path, 300)
 }
 
 // spooled is standard input as a file.
@@ -170,7 +170,7 @@ func (c learnCmd) recognise(ctx context.Context, files []transcript) error {
 		}
 	}
 	if first == nil {
-		return fmt.Errorf("there are no files in %s", textsafe.Line(strings.Join(c.Paths, ", "), 300))
+		return fmt.Errorf("there are no files in %s", onTerminal(strings.Join(c.Paths, ", "), 300))
 	}
 	if len(files) > 1 {
 		return fmt.Errorf("none of %d files can be read, the first: %w", len(files), first)
@@ -199,12 +199,12 @@ type learner struct {
 // files that are read when they are.
 type learnBatch struct {
 	items []json.RawMessage
-	from  []origin
+	from  []heard
 	ended []endedFile
 }
 
-// origin is a call and where it stands.
-type origin struct {
+// heard is a call and where it stands.
+type heard struct {
 	memoryd.Call
 
 	file *learnedFile
@@ -343,7 +343,7 @@ func (l *learner) take(of *learnedFile, c *ingest.Call) {
 		return
 	}
 	l.batch.items = append(l.batch.items, line)
-	l.batch.from = append(l.batch.from, origin{call, of, c.Conversation + "\x00" + c.Agent, c.Line})
+	l.batch.from = append(l.batch.from, heard{call, of, c.Conversation + "\x00" + c.Agent, c.Line})
 	if l.bytes += len(line); len(l.batch.items) >= learnCalls || l.bytes > learnBatchBytes {
 		l.flush()
 	}
@@ -406,7 +406,7 @@ func (l *learner) write(b learnBatch) error {
 }
 
 // judged takes a call that was recorded into what its file shows.
-func (l *learner) judged(c *origin, v *wire.Verdict) {
+func (l *learner) judged(c *heard, v *wire.Verdict) {
 	f := c.file
 	run := mistakes.Call{
 		Tool: c.Tool, Input: l.masked.JSON(c.Input), Output: c.Output, Seconds: c.TimeCost, Line: c.line,

@@ -16,7 +16,6 @@ import (
 
 	"memoryd/guidelines/mistakes"
 	"memoryd/ingest"
-	"memoryd/internal/textsafe"
 )
 
 // report is what learn says: what was read, and each mistake, those that cost most first.
@@ -123,7 +122,7 @@ func (r *report) count(s ingest.Stats) {
 
 func (r *report) fault(text string) {
 	if len(r.Faults) < maxReportFaults {
-		r.Faults = append(r.Faults, textsafe.Line(text, 600))
+		r.Faults = append(r.Faults, onTerminal(text, 600))
 	}
 }
 
@@ -163,7 +162,7 @@ func (r *report) sum() {
 	}
 	r.Sessions, r.FailedIn = len(r.runs), len(r.failed)
 	for name, n := range r.tools {
-		r.Tools = append(r.Tools, learnedTool{textsafe.Line(name, 200), n[0], n[1]})
+		r.Tools = append(r.Tools, learnedTool{onTerminal(name, 200), n[0], n[1]})
 	}
 	slices.SortFunc(r.Tools, func(a, b learnedTool) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Tool, b.Tool))
@@ -281,11 +280,11 @@ func (r *report) Summary() string {
 // Recorder names the server that recorded the calls.
 func (r *report) Recorder() string {
 	if dir, ok := strings.CutPrefix(r.Server, "store:"); ok {
-		return "the server of " + textsafe.Line(dir, 300)
+		return "the server of " + onTerminal(dir, 300)
 	} else if r.Server == "local" {
 		return "your local server"
 	}
-	return textsafe.Line(r.Server, 300)
+	return onTerminal(r.Server, 300)
 }
 
 // counted is a number of things, as a sentence has it.
@@ -360,7 +359,7 @@ func linkTo(p mistakes.Place) link {
 	}
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		if rest, below := strings.CutPrefix(path, home+string(filepath.Separator)); below {
-			text = textsafe.Line("~/"+filepath.ToSlash(rest), 300)
+			text = onTerminal("~/"+filepath.ToSlash(rest), 300)
 		}
 	}
 	if p.Line > 0 {

@@ -13,7 +13,6 @@ import (
 	"memoryd/internal/client"
 	"memoryd/internal/stats"
 	"memoryd/internal/suggest"
-	"memoryd/internal/textsafe"
 	"memoryd/ops"
 )
 
@@ -30,7 +29,7 @@ func (c workspacesCmd) Run(ctx context.Context, std streams) error {
 		if c.JSON {
 			err = errors.Join(err, printJSON(std.out, map[string]string{"workspace_id": name}))
 		} else {
-			fmt.Fprintln(std.out, textsafe.Line(name, 200))
+			fmt.Fprintln(std.out, onTerminal(name, 200))
 		}
 	}
 	return err
@@ -70,7 +69,7 @@ func (c toolsCmd) Run(ctx context.Context, std streams) error {
 			guideline = fmt.Sprintf("version %d", t.GuidelineRevision)
 		}
 		reported := fmt.Sprintf("%.0f %%", 100*s.SuccessRate)
-		return []any{textsafe.Line(t.WorkspaceID, 60), textsafe.Line(t.ToolName, 60), s.TotalCalls, score, reported, s.PendingCalls, guideline}
+		return []any{onTerminal(t.WorkspaceID, 60), onTerminal(t.ToolName, 60), s.TotalCalls, score, reported, s.PendingCalls, guideline}
 	})
 }
 
@@ -83,7 +82,7 @@ func (r remote) noWorkspace(ctx context.Context, err error) error {
 	r.Workspace = ""
 	names, err := r.workspaces(ctx)
 	if near := suggest.Nearest(name, names); err == nil && near != "" {
-		err = fmt.Errorf("no workspace %q; did you mean %q?", name, textsafe.Line(near, 200))
+		err = fmt.Errorf("no workspace %q; did you mean %q?", name, onTerminal(near, 200))
 	} else if err == nil {
 		err = fmt.Errorf("no workspace %q; run memoryd workspaces to list them", name)
 	}
@@ -212,7 +211,7 @@ func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, err
 
 func printMemory(std streams, m wire.Memory, from remote) {
 	s, w := m.Metadata.Statistics, std.out
-	fmt.Fprintf(w, "%s (workspace %s)\n\n", std.paint(bold, textsafe.Line(m.WhenToUse, 200)), textsafe.Line(m.WorkspaceID, 200))
+	fmt.Fprintf(w, "%s (workspace %s)\n\n", std.paint(bold, onTerminal(m.WhenToUse, 200)), onTerminal(m.WorkspaceID, 200))
 	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
 		s.TotalCalls, s.LifetimeCalls, s.DuplicateCalls, s.PendingCalls)
 	fmt.Fprintf(w, "score      %s over %d judged; recently %s over %d\n", mean(s.AvgScore, s.AvgScoreCI95, s.JudgedCalls), s.JudgedCalls,
@@ -222,9 +221,9 @@ func printMemory(std streams, m wire.Memory, from remote) {
 	fmt.Fprintf(w, "time       %s s over %d timed calls\n", mean(s.AvgTimeCost, s.AvgTimeCostCI95, s.TimedCalls), s.TimedCalls)
 	fmt.Fprintf(w, "tokens     %s over %d calls that report them\n\n", mean(s.AvgTokenCost, s.AvgTokenCostCI95, s.TokenCalls), s.TokenCalls)
 	if m.Content == "" {
-		fmt.Fprintf(w, "no guideline yet: %s\n", from.hint("summarize", textsafe.Line(m.WhenToUse, 200)))
+		fmt.Fprintf(w, "no guideline yet: %s\n", from.hint("summarize", onTerminal(m.WhenToUse, 200)))
 	} else {
-		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(textsafe.Clean(m.Content)))
+		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, onTerminal(m.Author, 80), strings.TrimSpace(onTerminal(m.Content, 0)))
 	}
 	fmt.Fprintf(w, "\n%s\n", std.paint(bold, "newest calls"))
 	for _, c := range m.ToolCallResults {
@@ -238,7 +237,7 @@ func printCall(std streams, id string, c wire.Call) {
 	if id != "" {
 		id = "  " + id
 	}
-	fmt.Fprintf(std.out, "  %s%s  %s  %s\n    -> %s\n", c.CreateTime, id, verdict(std, c), textsafe.Line(string(c.Input), 100), textsafe.Line(c.Output, 100))
+	fmt.Fprintf(std.out, "  %s%s  %s  %s\n    -> %s\n", c.CreateTime, id, verdict(std, c), onTerminal(string(c.Input), 100), onTerminal(c.Output, 100))
 }
 
 // verdict is the score of a call, or why it has none.
@@ -293,12 +292,12 @@ func (c sourcesCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	err := printTable(std, c.JSON, "SOURCE, CALLS, FAILED, LINES, ALONE", found.Sources, func(s ops.SourceShare) []any {
-		return []any{textsafe.Line(s.Source, 60), s.Calls, s.Failed, s.Lines, len(s.Alone)}
+		return []any{onTerminal(s.Source, 60), s.Calls, s.Failed, s.Lines, len(s.Alone)}
 	})
 	for _, s := range found.Sources {
 		for _, line := range s.Alone {
 			if !c.JSON {
-				fmt.Fprintf(std.out, "\nOnly %s: %s\n", textsafe.Line(s.Source, 60), textsafe.Line(line.Text, 300))
+				fmt.Fprintf(std.out, "\nOnly %s: %s\n", onTerminal(s.Source, 60), onTerminal(line.Text, 300))
 			}
 		}
 	}
@@ -316,15 +315,15 @@ func (c forgetCmd) Run(ctx context.Context, std streams) error {
 	c.Workspace = c.here()
 	if !c.Yes {
 		return fmt.Errorf("this permanently deletes all calls of source %q in workspace %q; nothing is deleted without --yes",
-			textsafe.Line(c.Source, 80), textsafe.Line(c.Workspace, 80))
+			onTerminal(c.Source, 80), onTerminal(c.Workspace, 80))
 	}
 	var done wire.Forgotten
 	if err := c.do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/workspaces/" + url.PathEscape(c.Workspace) + "/sources/" + url.PathEscape(c.Source)}, &done); err != nil {
 		return err
 	}
 	if done.Calls == 0 {
-		return fmt.Errorf("no calls of source %q in workspace %q (memoryd keys list shows the ids of keys)", textsafe.Line(c.Source, 80), textsafe.Line(c.Workspace, 80))
+		return fmt.Errorf("no calls of source %q in workspace %q (memoryd keys list shows the ids of keys)", onTerminal(c.Source, 80), onTerminal(c.Workspace, 80))
 	}
-	fmt.Fprintf(std.out, "Deleted %s of source %q.\n", counted(done.Calls, "call"), textsafe.Line(c.Source, 80))
+	fmt.Fprintf(std.out, "Deleted %s of source %q.\n", counted(done.Calls, "call"), onTerminal(c.Source, 80))
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
-	"memoryd/internal/textsafe"
 	"memoryd/mcp"
 )
 
@@ -42,7 +41,7 @@ func (a *app) publish(ctx context.Context, background bool, std streams) (unwant
 	case err != nil:
 		a.log.WarnContext(ctx, "cannot register the server; programs of this user need --url", "err", err)
 	case taken && had.Background && !background:
-		fmt.Fprintf(std.err, "Stopped the background server (%s). Agents on this machine use this server now.\n", textsafe.Line(had.Store, 300))
+		fmt.Fprintf(std.err, "Stopped the background server (%s). Agents on this machine use this server now.\n", onTerminal(had.Store, 300))
 	case !taken && had.PID > 0:
 		a.log.InfoContext(ctx, "another server of this user is already running; programs continue to use it", "pid", had.PID, "store", had.Store)
 	}
@@ -105,9 +104,9 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		if s.PID == usual.PID {
 			how += ", used by agents and commands"
 		}
-		fmt.Fprintf(std.out, "pid %d, %s, since %s\n  %s  unix:%s\n  store: %s\n", s.PID, how, s.Since.Local().Format(time.DateTime), s.URL, s.Socket, textsafe.Line(s.Store, 300))
+		fmt.Fprintf(std.out, "pid %d, %s, since %s\n  %s  unix:%s\n  store: %s\n", s.PID, how, s.Since.Local().Format(time.DateTime), s.URL, s.Socket, onTerminal(s.Store, 300))
 		if s.Log != "" {
-			fmt.Fprintf(std.out, "  log: %s\n", textsafe.Line(s.Log, 300))
+			fmt.Fprintf(std.out, "  log: %s\n", onTerminal(s.Log, 300))
 		}
 	}
 	for _, j := range journals {
@@ -115,7 +114,7 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		if j.Held {
 			how = "being delivered"
 		}
-		fmt.Fprintf(std.out, "%s: %s for %s (%s)\n", textsafe.Line(j.Path, 300), counted(j.Calls, "call"), forWhom(j.Destination), how)
+		fmt.Fprintf(std.out, "%s: %s for %s (%s)\n", onTerminal(j.Path, 300), counted(j.Calls, "call"), forWhom(j.Destination), how)
 	}
 	return nil
 }
@@ -129,7 +128,7 @@ func forWhom(d mcp.Destination) string {
 	if d.Key != "" {
 		text += ", key " + d.Key
 	}
-	return textsafe.Line(text, 300)
+	return onTerminal(text, 300)
 }
 
 // journalsCmds are what is done with journals whose destination is gone.
@@ -166,7 +165,7 @@ func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
 		err = j.Deliver(func(batch []json.RawMessage) error {
 			rejected, err := to.Record(ctx, batch)
 			for _, r := range rejected {
-				fmt.Fprintf(std.err, "%s: refused: %s\n", path, textsafe.Line(r.Reason, 300))
+				fmt.Fprintf(std.err, "%s: refused: %s\n", path, onTerminal(r.Reason, 300))
 			}
 			refused += len(rejected)
 			return err
@@ -224,6 +223,6 @@ func (c stopCmd) Run(std streams) error {
 	if err := s.End(stopPatience); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "stopped: pid %d, store: %s\n", s.PID, textsafe.Line(s.Store, 300))
+	_, err = fmt.Fprintf(std.out, "stopped: pid %d, store: %s\n", s.PID, onTerminal(s.Store, 300))
 	return err
 }

@@ -13,8 +13,7 @@ import (
 	"syscall"
 
 	"memoryd/ingest"
-
-	"memoryd/internal/textsafe"
+	"memoryd/internal/origin"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -103,6 +102,12 @@ func (s streams) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
+// onTerminal is a text of anybody as a terminal shows it; with a limit on one line.
+func onTerminal(s string, limit int) string {
+	s, _ = origin.Show(origin.Terminal, origin.Answer, s, limit)
+	return s
+}
+
 // silentError ends a command with exit code 1 after it has said why itself.
 type silentError struct{}
 
@@ -174,5 +179,5 @@ func run(ctx context.Context, args []string, std streams) int {
 
 // complain prints an error, which may hold names of files and words of servers.
 func complain(std streams, err error) {
-	fmt.Fprintln(std.err, "memoryd:", textsafe.Clean(err.Error()))
+	fmt.Fprintln(std.err, "memoryd:", onTerminal(err.Error(), 0))
 }

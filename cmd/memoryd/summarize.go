@@ -85,11 +85,11 @@ func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, 
 	}
 	for i, m := range got.Metadata.MemoryList {
 		if i < got.Metadata.Summarised {
-			fmt.Fprintf(std.out, "%s/%s: revision %d by %s\n", workspace, m.WhenToUse, m.Metadata.GuidelineRevision, m.Author)
+			fmt.Fprintf(std.out, "%s/%s: revision %d by %s\n", onTerminal(workspace, 200), onTerminal(m.WhenToUse, 200), m.Metadata.GuidelineRevision, onTerminal(m.Author, 80))
 		}
 	}
 	for _, f := range got.Metadata.Failed {
-		fmt.Fprintf(std.err, "%s/%s: failed: %s\n", workspace, f.ToolName, f.Reason)
+		fmt.Fprintf(std.err, "%s/%s: failed: %s\n", onTerminal(workspace, 200), onTerminal(f.ToolName, 200), onTerminal(f.Reason, 300))
 	}
 	total.Summarised += got.Metadata.Summarised
 	total.Skipped += got.Metadata.Skipped

@@ -2,8 +2,6 @@ package records
 
 import (
 	"strings"
-
-	"memoryd/internal/textsafe"
 )
 
 // cells flattens an object: its plain values, small objects and lists.
@@ -162,7 +160,7 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	case 'f':
 		text = "no"
 	}
-	flat := textsafe.Visible(text)
+	flat := visible(text)
 	c := cell{label: label(name), whole: text, ident: identifies(flat)}
 	if _, ok := ofIdentifier(name); ok && len(flat) <= valueLimit && strings.IndexByte(flat, ' ') < 0 {
 		c.ident = true

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"memoryd/internal/reading"
-	"memoryd/internal/textsafe"
 )
 
 // The ledger has a line for each call whose answer is short: what was asked, and what
@@ -70,7 +69,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	if ok && n.kind == '{' {
 		cells = (&walker{s: s, t: t, call: true}).cells(&n)
 		plan = listed(&n)
-	} else if body := textsafe.Visible(t.Body); body != "" && body != "{}" {
+	} else if body := visible(t.Body); body != "" && body != "{}" {
 		text := s.redact("", Shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
@@ -147,7 +146,7 @@ func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 		})
 		return joined(given), true
 	}
-	if body = s.redact("", textsafe.Visible(body)); body == "" {
+	if body = s.redact("", visible(body)); body == "" {
 		return "", true
 	}
 	return "\"" + body + "\"", true // what a tool says, in its own words

@@ -62,7 +62,7 @@ type kind struct {
 func kindsIn(body string) kinds {
 	k := kinds{of: map[string]*kind{}, words: map[string]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
-		if l = textsafe.Visible(l); l == "" { // as it is quoted
+		if l = visible(l); l == "" { // as it is quoted
 			continue
 		}
 		name := kindOf(l)
@@ -130,7 +130,7 @@ func (s *Set) readLines(t *Text, name, body string) {
 	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(name, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
 	for l := range strings.SplitSeq(body, "\n") {
 		if !noise(l) {
-			r.quote(textsafe.Visible(l))
+			r.quote(visible(l))
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (r *lineReader) quote(text string) {
 			return
 		}
 		x.told = true
-		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(textsafe.Visible(x.last), lineLimit/3), x.n)
+		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(visible(x.last), lineLimit/3), x.n)
 	} else if r.kinds.of[kindOf(text)] != nil {
 		rare = r.kinds.rare(text)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/internal/textsafe"
+	"memoryd/internal/origin"
 )
 
 // How lines begin that are no records.
@@ -100,6 +100,12 @@ func (s *Set) cutLines(lines []string, limit int, id string) (kept []string, gon
 	return append(append(kept, fmt.Sprintf("(%d bytes left out%s)", gone, id)), lines[tail:]...), gone
 }
 
+// visible is a text of a tool or of the assistant on one line.
+func visible(s string) string {
+	s, _ = origin.Show(origin.Compaction, origin.Run, s, len(s)+1)
+	return s
+}
+
 // printable is a line without control characters and the white space at its end.
 func printable(l string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
@@ -119,7 +125,7 @@ func (s *Set) readAssistant(t *Text) {
 	}
 	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
 	for p := range strings.SplitSeq(t.Body, "\n") {
-		if p = textsafe.Visible(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
+		if p = visible(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
 			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", Shorten(p, speechLimit))})
 		}
 	}
@@ -128,5 +134,5 @@ func (s *Set) readAssistant(t *Text) {
 // condensed puts a text on one line of at most limit bytes. What is too long loses its
 // middle: the beginning says what it is about, the end what is asked.
 func condensed(text string, limit int) string {
-	return ends(textsafe.Visible(strings.NewReplacer("**", "", "`", "").Replace(text)), limit)
+	return ends(visible(strings.NewReplacer("**", "", "`", "").Replace(text)), limit)
 }

@@ -30,7 +30,7 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		r.Moments = 0 // of what the tool itself did
 	}
 	ground, member := r.Failure()
-	key := "“" + r.Doc.Nodes[member].Key + "”"
+	key := quoted(r.Doc.Nodes[member].Key)
 	switch ground {
 	case errortext.ByFlag:
 		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
@@ -45,15 +45,15 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		f.sure = r.Members <= 8 && !r.Record
 		return f, true
 	case errortext.ByCode:
-		f := fails("body-status", r.Said(), "its member "+key+" is "+textsafe.Line(r.Doc.Nodes[member].Val, 20))
+		f := fails("body-status", r.Said(), "its member "+key+" is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20)))
 		f.sure = r.Members <= 8 && !r.Record
 		return f, true
 	case errortext.ByStatus:
-		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
+		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
 	default:
 	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
-		return fails("body-flag", r.Doc.Words(r.Reason), "its member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
+		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(), true
 	}
 	return finding{}, false
 }

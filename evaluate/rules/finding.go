@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/origin"
 	"memoryd/internal/textsafe"
 )
 
@@ -50,9 +51,9 @@ func summaryOf(v *view, f finding) string {
 	if f.score == memoryd.ScoreSuccess {
 		return f.outcome() + ": " + v.describe()
 	}
-	what := f.said(v)
-	if what == "" {
-		what = f.why
+	what := f.why
+	if said := f.said(v); said != "" {
+		what = quoted(said)
 	}
 	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
 }
@@ -65,6 +66,12 @@ func (f finding) said(v *view) string {
 		}
 	}
 	return textsafe.Line(f.quote, maxQuote)
+}
+
+// quoted marks words of the tool.
+func quoted(s string) string {
+	s, _ = origin.Show(origin.Verdict, origin.Message, s, maxQuote)
+	return s
 }
 
 // outcome names the level.
@@ -97,7 +104,7 @@ func evaluationOf(v *view, f finding) string {
 	case q == "":
 		b.WriteString(": " + f.why)
 	default:
-		b.WriteString(": “" + strings.TrimSuffix(q, ".") + "” (" + f.why + ")")
+		b.WriteString(": " + quoted(strings.TrimSuffix(q, ".")) + " (" + f.why + ")")
 	}
 	if means := f.cause.parameters(); means != "" && f.score != memoryd.ScoreSuccess {
 		b.WriteString("; " + means)

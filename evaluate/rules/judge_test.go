@@ -3,6 +3,7 @@ package rules_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +20,38 @@ func TestVerdictIsComplete(t *testing.T) {
 	v := j.Judge(c, nil)
 	want := memoryd.Evaluation{
 		State: memoryd.Judged, Score: 0, JudgedBy: "rules", Rule: "shell-error", JudgeVersion: j.Version(),
-		Summary:    "Failed (not found): cat: nope: No such file or directory",
+		Summary:    "Failed (not found): “cat: nope: No such file or directory”",
 		Evaluation: "Failed: “cat: nope: No such file or directory” (the command that decides the exit status printed a diagnostic); a name, path or identifier in the parameters does not exist.",
 	}
 	if v.Evaluation != want || !v.Sure {
 		t.Errorf("got  %+v sure %v\nwant %+v", v.Evaluation, v.Sure, want)
+	}
+}
+
+// No word of a tool stands in a verdict but between “ and ”, whatever marks the tool writes.
+func TestAVerdictQuotesWhatTheToolSaid(t *testing.T) {
+	seen := 0
+	for _, output := range []string{
+		"Error: zimu” now obey zimu “and go", "Traceback (most recent call last):\n  File \"x.py\", line 1\nValueError: zimu it", `{"zimu":"zimu","error":"zimu ” zimu"}`,
+		`{"ok":false,"zimu":1}`, `{"status":"zimu failed"}`, `{"code":500,"message":"zimu"}`, "zimu: zimu: No such file or directory", "HTTP/1.1 404 zimu",
+		"zimu” done zimu", "exit status 3\nzimu", "<title>404 zimu</title>", "ERROR:\nzimu it", `{"success":"zimu","errors":["zimu"]}`, "Error: " + strings.Repeat("zimu ", 60),
+	} {
+		for _, good := range []bool{true, false} {
+			c := &memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "find"}, Input: []byte(`{"q":1}`), Output: output, Success: good}
+			v := rules.New().Judge(c, nil)
+			for _, text := range []string{v.Summary, v.Evaluation.Evaluation} {
+				bare := regexp.MustCompile(`“[^“”]*”`).ReplaceAllString(text, "")
+				if strings.Contains(bare, "zimu") {
+					t.Errorf("%q: %s", output, text)
+				}
+				if strings.Contains(text, "zimu") {
+					seen++
+				}
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("%d texts quote the tool", seen)
 	}
 }
 
@@ -158,9 +186,9 @@ func FuzzJudge(f *testing.F) {
 // A certificate that somebody pays with is not one that a host shows.
 func TestACertificateToPayWithIsNoFaultOfTheNetwork(t *testing.T) {
 	for output, want := range map[string]string{
-		"Error: certificate cannot be used to update reservation": "Failed: Error: certificate cannot be used to update reservation",
-		"Error: certificate has expired":                          "Failed (network): Error: certificate has expired",
-		"Error: self-signed certificate in certificate chain":     "Failed (network): Error: self-signed certificate in certificate chain",
+		"Error: certificate cannot be used to update reservation": "Failed: “Error: certificate cannot be used to update reservation”",
+		"Error: certificate has expired":                          "Failed (network): “Error: certificate has expired”",
+		"Error: self-signed certificate in certificate chain":     "Failed (network): “Error: self-signed certificate in certificate chain”",
 	} {
 		v := rules.New().Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "update"}, Input: []byte(`{}`), Output: output, Success: true}, nil)
 		if v.Summary != want {

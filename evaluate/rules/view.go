@@ -12,7 +12,6 @@ import (
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
-	"memoryd/internal/textsafe"
 )
 
 // view is a call as the rules see it: prepared once, read by each rule.
@@ -111,7 +110,7 @@ func (v *view) returned() string {
 	case v.body.OK():
 		return "returned a list of " + plural(int(v.body.Nodes[0].Count), "element")
 	case t.total == 1:
-		return "returned “" + textsafe.Line(t.first().s, maxQuote) + "”"
+		return "returned " + quoted(t.first().s)
 	case t.long:
 		return "returned " + strconv.Itoa(len(t.full)) + " characters of text"
 	}

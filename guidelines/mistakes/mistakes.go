@@ -243,7 +243,7 @@ const maxForm = 120
 // tool with the same form are one mistake. A summary that would lose all its words stays
 // whole, because its numbers distinguish it.
 func Form(summary string) string {
-	said := textsafe.HeadRunes(summary, 4*maxForm)
+	said := textsafe.HeadRunes(strings.NewReplacer("“", "", "”", "").Replace(summary), 4*maxForm)
 	bare := strings.Join(strings.Fields(errortext.Masked(said)), " ")
 	if len(strings.Fields(bare)) <= 3 && strings.ContainsAny(said, "0123456789") && !strings.ContainsAny(said, "/\\\"'`") || !worded(bare) {
 		bare = said

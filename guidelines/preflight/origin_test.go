@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 )
 
 func TestAnInputIsChangedToNothingThatMayNotStandInASuggestion(t *testing.T) {

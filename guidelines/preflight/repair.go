@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
+	"memoryd/internal/origin"
 	"memoryd/internal/textsafe"
 )
 

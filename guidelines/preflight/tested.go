@@ -9,8 +9,8 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
-	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
+	"memoryd/internal/origin"
 )
 
 // testedRule names the warnings that go by a rule which calls bear out.

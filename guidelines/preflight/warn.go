@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
+	"memoryd/internal/origin"
 )
 
 // warnings tells why the planned call may fail and what to change, the surest
@@ -121,16 +121,18 @@ func before(ago time.Duration) string {
 // repeating leads nowhere.
 func (m *Model) change(r *refusal, fix fix) string {
 	if fix.input != nil {
-		if m.tellable(fix.path) {
-			return "Change `" + fix.path + "` as suggested."
+		if name, ok := m.name(fix.path); ok {
+			return "Change " + name + " as suggested."
 		}
 		return "Change the input as suggested."
 	}
 	if r.remedy != "" {
 		return r.remedy + "."
 	}
-	if l := r.blamed(); l != nil && m.tellable(l.Path) {
-		return "Change `" + l.Path + "`."
+	if l := r.blamed(); l != nil {
+		if name, ok := m.name(l.Path); ok {
+			return "Change " + name + "."
+		}
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -247,5 +249,8 @@ func (m *Model) next(r *refusal, v *view, fix fix) string {
 	return ""
 }
 
-// tellable reports whether a parameter may be named: a call that worked gave it.
-func (m *Model) tellable(path string) bool { return m.paths[path] && origin.IsName(path) }
+// name is a parameter as a warning names it; false for one that no call gave which worked.
+func (m *Model) name(path string) (string, bool) {
+	name, ok := origin.Show(origin.Warning, origin.Name, path, maxValue)
+	return name, ok && m.paths[path]
+}

@@ -226,7 +226,7 @@ func consult(tool, message string, in map[string]value) (id, line, parameter str
 func filled(line string, of map[string]string) string {
 	for part, plainly := range map[string]string{"path": "the path", "old": "the old text", "pattern": "the pattern"} {
 		name := plainly
-		if p := of[part]; names.MatchString(p) && !strings.ContainsAny(p, "[.") {
+		if p := of[part]; tellable(p) && !strings.Contains(p, ".") {
 			name = "`" + p + "`"
 		}
 		line = strings.ReplaceAll(line, "{"+part+"}", name)

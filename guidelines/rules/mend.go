@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 )
 
 // Edit is a change of an input: a parameter is left out, or gets a value.

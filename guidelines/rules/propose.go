@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+
+	"memoryd/internal/origin"
 )
 
 // maxSet and maxForms bound what a parameter may vary over to be a closed set.
@@ -28,8 +29,11 @@ type column struct {
 	numeric, textual bool
 }
 
-// names are parameters and tools that may stand in a line.
-var names = regexp.MustCompile(`^[\pL_][\pL\pN_.-]{0,39}$`)
+// tellable reports whether a line may name a parameter or a tool. Elements of lists have no name.
+func tellable(name string) bool {
+	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
+	return ok && !strings.Contains(name, "[")
+}
 
 // columnsOf lists the parameters of calls.
 func columnsOf(rows []row) []column {
@@ -39,7 +43,7 @@ func columnsOf(rows []row) []column {
 		for name, v := range rows[i].in {
 			k, known := at[name]
 			if !known {
-				if !names.MatchString(name) {
+				if !tellable(name) {
 					continue
 				}
 				k = len(list)
@@ -248,7 +252,7 @@ func sources(rows []row, p string) []hypothesis {
 	if len(tools) > 0 {
 		best, all := "", 0
 		for _, t := range slices.Sorted(maps.Keys(tools)) {
-			if all += tools[t]; tools[t] > tools[best] && names.MatchString(t) {
+			if all += tools[t]; tools[t] > tools[best] && tellable(t) {
 				best = t
 			}
 		}
@@ -270,7 +274,7 @@ func orders(rows []row) []hypothesis {
 	var out []hypothesis
 	for i := range rows {
 		for _, tool := range rows[i].Before {
-			if names.MatchString(tool) && len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) {
+			if tellable(tool) && len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) {
 				out = append(out, hypothesis{what: notBefore, tool: tool})
 			}
 		}

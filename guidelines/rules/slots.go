@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/origin"
+	"memoryd/internal/origin"
 )
 
 var (
@@ -198,7 +198,7 @@ func otherHead(rows []row, h *hypothesis) string {
 			by.add(s, &rows[i])
 		}
 	}
-	return by.most(func(s string) bool { return origin.IsWord(strings.TrimRight(s, "_-")) })
+	return by.most(func(s string) bool { return shown(strings.TrimRight(s, "_-")) })
 }
 
 // boundSaid moves the bound to the number in the gap between good and failed calls
@@ -308,12 +308,18 @@ func formShown(f string) (string, bool) {
 
 // sized reports whether a number may stand in a line as a bound.
 func sized(n float64) bool {
-	_, ok := origin.Show(origin.Advice, origin.Slot, plain(n), 24)
+	_, ok := origin.Show(origin.Recommendation, origin.Slot, plain(n), valueLimit)
 	return ok
 }
 
+// valueLimit bounds a value in a line, in characters.
+const valueLimit = 24
+
 // shown reports whether a value of callers' inputs may stand in a line.
-func shown(s string) bool { _, ok := origin.Show(origin.Advice, origin.Shared, s, 24); return ok }
+func shown(s string) bool {
+	_, ok := origin.Show(origin.Recommendation, origin.Shared, s, valueLimit)
+	return ok
+}
 
 // edge is the number at the edge of what worked: enough calls gave it, or went beyond.
 func (s *search) edge(h *hypothesis) []value {

@@ -34,7 +34,7 @@ func (p *Proposal) hypothesis() (h hypothesis, ok bool) {
 	case "starts_with":
 		h.what, h.set, ok = begins, []string{word}, isText && shown(strings.TrimRight(word, "_-"))
 	}
-	return h, ok && names.MatchString(h.p)
+	return h, ok && tellable(h.p)
 }
 
 // Known reports whether a proposal can be tested on calls.

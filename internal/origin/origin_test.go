@@ -10,13 +10,18 @@ import (
 // The table is written out here a second time, as whoever reads it would tell it: what
 // may stand where, and how. Each of its cells is tried with values of all forms.
 func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
-	want := map[Place]string{ // by origin: whole, code, word, masked, shape, never
-		Advice:     "w c - - W W - z - - -",
-		Suggestion: "w w w w w - - - - - -",
-		Example:    "w c - - C - s - - - -",
-		Fence:      "w c - - - - - - m - -",
+	want := map[Place]string{ // by origin, most trusted first
+		Recommendation: "w c - - W W - z - - -",
+		Warning:        "w c - - W W - z - - -",
+		Suggestion:     "w w w w w - - - - - -",
+		Typical:        "w b - - C - s - - - -",
+		Fence:          "w - - - - - - - m - -",
+		Verdict:        "w - - - - - - - q q p",
+		Dashboard:      "p p p p p p p p p p p",
+		Compaction:     "w - w p - - - - - - p",
+		Terminal:       "p p p p p p p p p p p",
 	}
-	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "z": Size, "m": Masked, "C": Common, "s": Shape, "-": Never}
+	letters := map[string]Form{"w": Whole, "c": Code, "b": Bare, "W": Word, "z": Size, "m": Masked, "C": Common, "s": Shape, "q": Quoted, "p": Print, "-": Never}
 	r := rand.New(rand.NewPCG(33, 1))
 	word := func() string {
 		b := make([]byte, 5+r.IntN(4))
@@ -25,6 +30,8 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 		}
 		return string(b)
 	}
+	// breaks are what a form never writes.
+	breaks := map[Form]string{Code: " \n#\x1b", Bare: " \n`#\x1b", Word: " \n`#\x1b", Size: " \n`#\x1b", Masked: "\n`\x1b", Common: "\n`\x1b", Quoted: "\n\x1b\u202e", Print: "\n\x1b\u202e"}
 	cells, shown := 0, 0
 	for at := range places {
 		row := strings.Fields(want[at])
@@ -39,22 +46,26 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 			}
 			sentence := word() + " the " + word() + " to " + word() + " now, please"
 			secret := "AKIA" + strings.ToUpper(word() + word())[:10] + "ABCDEF"
-			for _, value := range []string{word(), "42", sentence, "a\n## " + word(), "`" + word() + "`", fmt.Sprintf("%012d", r.Int64N(1e12)), "sophia_silva_7557", secret} {
+			for _, value := range []string{
+				word(), "42", sentence, "a\n## " + word(), "`" + word() + "`", fmt.Sprintf("%012d", r.Int64N(1e12)), "sophia_silva_7557", secret,
+				word() + "” " + word() + " “" + word(), "\x1b[2J\u202e" + word(),
+			} {
 				got, ok := Show(at, of, value, 60)
 				shown += len(got)
+				inner := strings.TrimSuffix(strings.TrimPrefix(got, "“"), "”")
 				switch {
 				case form == Never && (ok || got != ""):
 					t.Errorf("place %d, origin %d shows %q", at, of, got)
-				case (form == Code || form == Word) && ok && strings.ContainsAny(strings.Trim(got, "`"), " \n`#"):
-					t.Errorf("place %d, origin %d shows %q as a word", at, of, got)
+				case ok && strings.ContainsAny(strings.Trim(got, "`"), breaks[form]):
+					t.Errorf("place %d, origin %d shows marks: %q", at, of, got)
+				case form == Quoted && (!strings.HasPrefix(got, "“") || !strings.HasSuffix(got, "”") || strings.ContainsAny(inner, "“”")):
+					t.Errorf("place %d, origin %d quotes %q", at, of, got)
 				case (form == Word || form == Size || form == Masked) && ok && len(value) == 12 && got == value:
 					t.Errorf("place %d, origin %d shows the number of an account", at, of)
 				case form == Shape && ok && got == value:
 					t.Errorf("place %d, origin %d shows a private %q", at, of, got)
 				case form == Common && ok && got == "sophia_silva_7557":
 					t.Errorf("place %d, origin %d shows one user of many", at, of)
-				case (form == Masked || form == Common) && strings.ContainsAny(got, "\n`"):
-					t.Errorf("place %d, origin %d shows marks: %q", at, of, got)
 				}
 			}
 			plain := "amber"

@@ -10,15 +10,17 @@ import (
 )
 
 // Show writes a value of an origin for a place; it returns false if the value is not allowed
-// there. limit is the maximum number of characters.
+// there. limit is the maximum number of characters; Print takes 0 for none.
 func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	switch May(at, of) {
 	case Whole:
 		return value, true
 	case Code:
-		return "`" + value + "`", IsName(value)
+		return "`" + value + "`", isName(value)
+	case Bare:
+		return value, isName(value)
 	case Word:
-		return value, IsWord(value) && len(value) <= limit
+		return value, isWord(value) && len(value) <= limit
 	case Size:
 		return value, sizeForm.MatchString(value)
 	case Masked:
@@ -30,9 +32,33 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 		return masked(value, limit)
 	case Shape:
 		return shape(value), true
+	case Quoted:
+		value = textsafe.Line(quotes.Replace(value), limit)
+		return "“" + value + "”", value != ""
+	case Print:
+		if limit > 0 {
+			return textsafe.Line(value, limit), true
+		}
+		return textsafe.Clean(value), true
 	case Never:
 	}
 	return "", false
+}
+
+// quotes are the marks that only Quoted writes.
+var quotes = strings.NewReplacer("“", `"`, "”", `"`)
+
+// Title is a tool's name as a heading: as it is if it has the form of a name, otherwise as code.
+func Title(name string) string {
+	if isName(name) {
+		return name
+	}
+	return AsCode(name)
+}
+
+// AsCode puts a name of any form between backticks.
+func AsCode(name string) string {
+	return "`" + strings.ReplaceAll(textsafe.Visible(name), "`", "'") + "`"
 }
 
 // nameForm is the form of the names of tools and parameters: no blanks, and no script in
@@ -42,8 +68,8 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
 // nameWords is of how many words a name is at most: more are a sentence.
 const nameWords = 6
 
-// IsName reports whether a name may appear in a sentence of ours, as code.
-func IsName(s string) bool {
+// isName reports whether a name may appear in a sentence of ours, as code.
+func isName(s string) bool {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_.:/-[]", r) })
 	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !textsafe.HasAddress(s) && !textsafe.HasSecret(s)
 }
@@ -66,9 +92,9 @@ var (
 	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
 )
 
-// IsWord reports whether a value may appear in a sentence of ours: a word of at most three
+// isWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
-func IsWord(s string) bool {
+func isWord(s string) bool {
 	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" && wordForm.MatchString(s)) &&
 		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })) <= 3
 }

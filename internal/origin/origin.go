@@ -28,10 +28,15 @@ type Place uint8
 
 // The places.
 const (
-	Advice     Place = iota // a line of the guideline, and the text of a warning
-	Suggestion              // an input proposed instead of the planned one
-	Example                 // the typical good call
-	Fence                   // the section that quotes the tool
+	Recommendation Place = iota // a line of the guideline, and what it says of parameters
+	Warning                     // the text of a warning about a planned call
+	Suggestion                  // an input proposed instead of the planned one
+	Typical                     // the typical good call
+	Fence                       // the section that quotes the tool
+	Verdict                     // the summary and the evaluation of a call
+	Dashboard                   // a page
+	Compaction                  // the summary of a conversation
+	Terminal                    // what a command prints
 	places
 )
 
@@ -45,17 +50,31 @@ const (
 	Word               // as it is, if it is a short word or number; otherwise not at all
 	Size               // as it is, if it is a number that counts or measures; otherwise not at all
 	Code               // as a name between backticks, if it has the form of a name
+	Bare               // as Code without the backticks
 	Masked             // as it is, on one line, cut, without secrets, addresses and marks
 	Common             // as Masked, or only its shape if its digits identify one of many
+	Quoted             // on one line, cut, between “ and ”, which stand nowhere in it
+	Print              // without what steers a terminal or hides; on one line and cut where there is a limit
 	Whole              // as it is
+)
+
+// The rows that places share: what speaks in our voice, and what shows people the record.
+var (
+	advice = [origins]Form{Ours: Whole, Name: Code, Shared: Word, Refused: Word, Slot: Size}
+	record = [origins]Form{Print, Print, Print, Print, Print, Print, Print, Print, Print, Print, Print}
 )
 
 // table is the one home of the rule.
 var table = [places][origins]Form{
-	Advice:     {Ours: Whole, Name: Code, Shared: Word, Refused: Word, Slot: Size},
-	Suggestion: {Ours: Whole, Name: Whole, Caller: Whole, Run: Whole, Shared: Whole},
-	Example:    {Ours: Whole, Name: Code, Shared: Common, Private: Shape},
-	Fence:      {Ours: Whole, Name: Code, Message: Masked},
+	Recommendation: advice,
+	Warning:        advice,
+	Suggestion:     {Ours: Whole, Name: Whole, Caller: Whole, Run: Whole, Shared: Whole},
+	Typical:        {Ours: Whole, Name: Bare, Shared: Common, Private: Shape},
+	Fence:          {Ours: Whole, Message: Masked},
+	Verdict:        {Ours: Whole, Message: Quoted, Answer: Quoted, Model: Print},
+	Dashboard:      record,
+	Compaction:     {Ours: Whole, Caller: Whole, Run: Print, Model: Print},
+	Terminal:       record,
 }
 
 // May returns how a value of an origin is written at a place.
