@@ -27,7 +27,15 @@ import (
 
 var binary daemon.Binary
 
-func TestMain(m *testing.M) { os.Exit(daemon.Main(m, &binary)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "mcp-server" {
+		if err := serveTools(os.Args[2], os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(daemon.Main(m, &binary))
+}
 
 // rounds is how often an attack is drawn anew.
 func rounds(t *testing.T, usual int) int { return daemon.Size(t, "MEMORYD_HOSTILE_ROUNDS", usual) }
