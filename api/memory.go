@@ -12,6 +12,7 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/internal/access"
+	"memoryd/internal/origin"
 	"memoryd/internal/stats"
 	"memoryd/ops"
 
@@ -260,7 +261,11 @@ func sentenceOf(f *ops.Forecast) string {
 		fmt.Fprintf(&s, "No judged calls of %s yet.", f.Tool)
 	}
 	if len(f.Nearest) > 0 {
-		fmt.Fprintf(&s, " Known tools of similar names: %s.", strings.Join(f.Nearest, ", "))
+		names := slices.Clone(f.Nearest)
+		for i := range names {
+			names[i] = origin.Title(names[i])
+		}
+		fmt.Fprintf(&s, " Known tools of similar names: %s.", strings.Join(names, ", "))
 	}
 	if a.Risk != nil {
 		fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",

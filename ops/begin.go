@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -84,6 +83,10 @@ func (o *hooks) mistakes(ctx context.Context, workspace, project string) (lines 
 	var counts []func()
 	for i := range tools {
 		ref := tools[i].ToolRef
+		name, ok := origin.Show(origin.Warning, origin.Name, ref.Tool, memoryd.MaxToolNameBytes)
+		if !ok {
+			continue // nobody asked for it, and its name is none
+		}
 		found, err := o.Forecasts.RulesOf(ctx, ref)
 		if err != nil {
 			return nil, err
@@ -106,7 +109,7 @@ func (o *hooks) mistakes(ctx context.Context, workspace, project string) (lines 
 		}
 		counts = append(counts, func() {
 			for k := range found {
-				lines = append(lines, warned{fmt.Sprintf("%s: %s.", origin.AsCode(ref.Tool), found[k].Line), shareOf(&found[k], calls, begun), ref})
+				lines = append(lines, warned{name + ": " + found[k].Line + ".", shareOf(&found[k], calls, begun), ref})
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -242,7 +243,35 @@ func partiesOf(obs []Observation) parties {
 			p.of[i] = max(obs[i].Writer, 1)
 		}
 	}
+	if !p.keyed && len(agents) > 1 {
+		p.merge(obs)
+	}
 	return p
+}
+
+// merge makes one party of the agents beyond the most active ones that have more than half of the good calls: who makes names up
+// has to do more than all others to pass for several.
+func (p *parties) merge(obs []Observation) {
+	good, all := map[uint64]int{}, 0
+	for i := range obs {
+		good[p.of[i]] += 0
+		if obs[i].Good() {
+			good[p.of[i]]++
+			all++
+		}
+	}
+	agents := slices.SortedFunc(maps.Keys(good), func(a, b uint64) int { return cmp.Or(cmp.Compare(good[b], good[a]), cmp.Compare(a, b)) })
+	active, sum := 0, 0
+	for active < len(agents) && 2*sum <= all {
+		sum += good[agents[active]]
+		active++
+	}
+	for i := range p.of {
+		if slices.Index(agents, p.of[i]) > active {
+			p.of[i] = agents[active]
+		}
+	}
+	p.known = min(p.known, active+1)
 }
 
 // Share marks observations as those of a workspace with several sources.

@@ -52,7 +52,7 @@ const (
 	Code               // as a name between backticks, if it has the form of a name
 	Bare               // as Code without the backticks
 	Masked             // as it is, on one line, cut, without secrets, addresses and marks
-	Common             // as Masked, or only its shape if its digits identify one of many
+	Common             // as Masked, or only its shape if it identifies one of many or is a sentence
 	Quoted             // on one line, cut, between “ and ”, which stand nowhere in it
 	Print              // without what steers a terminal or hides; on one line and cut where there is a limit
 	Whole              // as it is

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"memoryd/internal/textsafe"
 )
@@ -26,7 +27,7 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	case Masked:
 		return masked(value, limit)
 	case Common:
-		if identifier.MatchString(value) || slices.ContainsFunc(tokens.FindAllString(value, -1), mixedCase) {
+		if isSentence(value) || identifier.MatchString(value) || slices.ContainsFunc(tokens.FindAllString(value, -1), mixedCase) {
 			return shape(value), true
 		}
 		return masked(value, limit)
@@ -112,6 +113,17 @@ func masked(s string, limit int) (string, bool) {
 // identifier is a value that tells one of many apart: with a word of three digits or more, or of capitals and digits, as of an
 // account, an order or a flight; with two capitalised words, or a mark before a word, as of a person.
 var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9.]{2}|\d[A-Z][A-Z0-9]{2}|\p{Lu}\p{Ll}+,? \p{Lu}\p{Ll}|[@#]\w`)
+
+// isSentence reports whether a value has more than three words; where a script parts them by no blank, three characters are one.
+func isSentence(s string) bool {
+	unparted := 0
+	for _, r := range s {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+			unparted++
+		}
+	}
+	return len(strings.Fields(s))+unparted/3 > 3
+}
 
 // tokens are long runs of letters and digits. One that mixes cases as no name does is encoded.
 var tokens = regexp.MustCompile(`[A-Za-z0-9]{20,}`)

@@ -25,8 +25,8 @@ var lures = map[string]lure{
 }
 
 // Without keys, a client that floods a tool steers next to nobody: neither its value nor a form of its own is advised, and no
-// honest call is warned of. A client that names two agents cannot be told from two clients: it is let through in two of
-// eleven drawings at most, and what it gave may be listed among the values of the others.
+// honest call is warned of, nor is its value listed among those of the others. That holds as well where it names two agents,
+// as long as it makes fewer calls than the others.
 func TestAFloodOfOneClientSteersNobody(t *testing.T) {
 	names := slices.Sorted(maps.Keys(lures))
 	for agents := 1; agents <= 2; agents++ {
@@ -55,9 +55,6 @@ func TestAFloodOfOneClientSteersNobody(t *testing.T) {
 					}
 				}
 				ours, _ := said(w.guideline("agent0", tool))
-				if agents > 1 {
-					_, ours, _ = strings.Cut(ours, "## Best Practices")
-				}
 				f := w.forecast("agent0", tool, map[string]any{p: good[0]})
 				if all := ours + f.text() + string(f.Metadata.Suggestion); strings.Contains(all, fmt.Sprint(evil)) || len(f.Metadata.Warnings) > 0 || *f.Metadata.Risk > 0.5 {
 					t.Logf("%s %v: a good call is warned of %q at a risk of %.2f:\n%s", kind, evil, f.text(), *f.Metadata.Risk, all)
@@ -67,10 +64,7 @@ func TestAFloodOfOneClientSteersNobody(t *testing.T) {
 					controls++
 				}
 			}
-			most := n / 20 // of one name about one in a hundred is let through
-			if agents > 1 {
-				most = n * 2 / 11
-			}
+			most := n / 20 // about one in a hundred is let through
 			if steered > most {
 				t.Errorf("%d drawings steered others, want at most %d", steered, most)
 			}
