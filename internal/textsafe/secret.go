@@ -176,7 +176,8 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 		return i, i + n, i + n, kindKey
 	}
 	if name := kindOf(s[i:end]); name != noName {
-		if from, to := valueAfter(s, i, end, name); to > 0 {
+		before := 4 * strings.Count(strings.ToLower(s[max(0, i-4):i]), "api ") // "API key", in two words
+		if from, to := valueAfter(s, i, end, kindOf(s[i-before:end])); to > 0 {
 			return from, to, to, kindNames[name]
 		}
 	}
@@ -185,7 +186,7 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 
 // nameStems stand, in any case, in all names that tell of a secret: see nameForms.
 var nameStems = []string{
-	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic", "pin", "cvv", "cvc", "otp", "ssn",
+	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic", "pin", "cvv", "cvc", "otp", "ssn", "senha", "wachtwoord", "parola", "psk",
 }
 
 // nameBits hold them by the low bits of their first letters: a quick look that spares

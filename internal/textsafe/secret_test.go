@@ -79,6 +79,21 @@ func secretForms() map[string]string {
 	}
 }
 
+// A name in two words, in other languages and of an attribute tells of a secret as well; prose about keys does not.
+func TestNamesOfSecretsInOtherForms(t *testing.T) {
+	const secret = "k7-tulip-4471"
+	for _, form := range []string{"API key: %s", "mot de passe : %s", "senha: %s", "wachtwoord: %s", "la password è %s", `psk="%s"`, `<add key="ApiSecret" value="%s"/>`} {
+		if text := strings.Replace(form, "%s", secret, 1); strings.Contains(textsafe.Mask(text), secret) {
+			t.Errorf("%s is shown", text)
+		}
+	}
+	for _, prose := range []string{"the API key is invalid", "API key: see the docs", "API keys are listed below", `{"key":"color","value":"red"}`, "parola mea", "passe-partout: open"} {
+		if textsafe.Mask(prose) != prose {
+			t.Errorf("%s becomes %s", prose, textsafe.Mask(prose))
+		}
+	}
+}
+
 func TestEveryFormOfASecretIsMasked(t *testing.T) {
 	for name, s := range secretForms() {
 		for _, frame := range []string{"before %s after", `{"x":"%s","y":1}`, "KEY=%s", "x: %s.", "(%s)", "line\n%s\nline"} {

@@ -30,7 +30,7 @@ var (
 		"accesskey": loudName, "privatekey": loudName, "secretkey": loudName, "credential": loudName, "credentials": loudName,
 		"token": softName, "authtoken": softName, "accesstoken": softName, "jwt": softName, "auth": softName, "pass": softName,
 		"key": faintName, "keys": faintName, "session": faintName, "sessionid": faintName, "signature": faintName, "sig": faintName,
-		"pin": numberName, "cvv": numberName, "cvc": numberName, "otp": numberName, "ssn": numberName, "passcode": numberName, "passwort": loudName,
+		"pin": numberName, "cvv": numberName, "cvc": numberName, "otp": numberName, "ssn": numberName, "passcode": numberName, "passwort": loudName, "passe": loudName, "senha": loudName, "wachtwoord": loudName, "parola": loudName, "psk": loudName,
 		"bearer": schemeName, "basic": schemeName, "authorization": headerName, "cookie": headerName, "cookies": headerName,
 	}
 	louder   = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
@@ -88,7 +88,7 @@ func (k nameKind) ofNumbers() bool { return k == loudName || k == numberName }
 
 // What may stand between a name and its value beside a sign.
 var (
-	linked = regexp.MustCompile(`^[ \t]+(?i:is|was|to|equals|are)[ \t]+`)
+	linked = regexp.MustCompile(`^[ \t]+(?i:is|was|to|equals|are|ist|est|es|è|é)[ \t]+`)
 	scheme = regexp.MustCompile(`^(?i:bearer|basic|token)[ \t]+`)
 	// noValue begins what is said of a secret instead of one, and what stands for one.
 	noValue = regexp.MustCompile(`^(?:(?i:required|invalid|incorrect|wrong|missing|empty|expired|none|null|nil|undefined|true|false|string)\b|` +
@@ -97,7 +97,7 @@ var (
 
 // signed is the sign behind a name, with the quotation marks and blanks around it: a colon, an
 // equals sign, an arrow or the next member.
-var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t[]*|[\"'`\\\\\\]]{1,8}[ \\t]*,[\\s\"'\\\\n]*(?i:value)[\"'\\\\]+:[ \\t]*)")
+var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t[]*|[\"'`\\\\\\]]{1,8}[ \\t]*,?[\\s\"'\\\\n]*(?i:value)[\"'\\\\]*[:=][ \\t]*)")
 
 // opening is a quotation mark, also within JSON in JSON in JSON.
 var opening = regexp.MustCompile("^\\\\{0,7}[\"'`]")
