@@ -167,3 +167,44 @@ func TestWhatOthersRecordedStaysWhenASourceIsForgotten(t *testing.T) {
 		t.Errorf("later: %v, %d wait", by, w.waiting)
 	}
 }
+
+// What is left of a tool after a source was forgotten takes no more room than other calls: thinned pieces counted as full, and
+// honest calls went before the window was full.
+func TestAWindowIsAsLongAfterASourceWasForgotten(t *testing.T) {
+	const calls = 6 * pieceCalls
+	w := New(mem.New(), calls, slog.New(slog.DiscardHandler), time.Now)
+	ref := memoryd.ToolRef{Workspace: "w", Tool: "fetch"}
+	record := func(from, to, every int) {
+		batch := make([]memoryd.Call, 0, to-from)
+		for i := from; i < to; i++ {
+			c := pendingCall(0)
+			c.Key = memoryd.CallKey{byte(i), byte(i >> 8), 1}
+			if i%every == 0 {
+				c.Metadata = memoryd.WithSource(nil, "mallory")
+			}
+			batch = append(batch, c)
+		}
+		if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: batch, Keep: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.fold(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(0, calls, 2)
+	for range 2 { // the second time changes nothing
+		if err := w.Forget(t.Context(), ref, "mallory"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(calls, calls+calls/2, 2*calls)
+	list, err := w.Observations(t.Context(), ref)
+	if err != nil || len(list) != calls {
+		t.Fatalf("%d observations of %d that fit (%v)", len(list), calls, err)
+	}
+	for i := 1; i < len(list); i++ {
+		if list[i].Seq <= list[i-1].Seq {
+			t.Fatalf("%d comes after %d", list[i].Seq, list[i-1].Seq)
+		}
+	}
+}

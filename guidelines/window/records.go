@@ -99,7 +99,7 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	}
 	var added []evidence.Observation
 	id := ""
-	if n := len(pieces); n > 0 { // all before the last one are full, but where a source was forgotten
+	if n := len(pieces); n > 0 { // all before the last one are full
 		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
 			added, pieces, id = last, pieces[:n-1], pieces[n-1].ID
 		}

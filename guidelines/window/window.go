@@ -10,6 +10,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -190,16 +191,25 @@ func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef, source string)
 	if err != nil {
 		return err
 	}
+	var left []evidence.Observation
 	for i := range pieces {
-		list := w.observations(ctx, &pieces[i])
-		left := slices.DeleteFunc(slices.Clone(list), func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
-		switch {
-		case len(left) == 0:
-			err = w.store.DeleteRecord(ctx, pieces[i].RecordKey)
-		case len(left) < len(list):
-			_, err = w.put(ctx, pieces[i].RecordKey, left)
+		left = append(left, w.observations(ctx, &pieces[i])...)
+	}
+	all := len(left)
+	slices.SortStableFunc(left, func(a, b evidence.Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	left = slices.CompactFunc(left, func(a, b evidence.Observation) bool { return a.Key == b.Key }) // of a try that was cut short
+	left = slices.DeleteFunc(left, func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
+	if len(left) == all {
+		return nil
+	}
+	for part := range slices.Chunk(left, pieceCalls) { // only the last piece is not full
+		if _, err := w.put(ctx, pieces[0].RecordKey, part); err != nil {
+			return err
 		}
-		if err != nil {
+		pieces = pieces[1:]
+	}
+	for i := range pieces {
+		if err := w.store.DeleteRecord(ctx, pieces[i].RecordKey); err != nil {
 			return err
 		}
 	}
