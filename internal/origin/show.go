@@ -51,7 +51,7 @@ var quotes = strings.NewReplacer("“", `"`, "”", `"`)
 
 // Title is a tool's name as a heading: as it is if it has the form of a name, otherwise as code.
 func Title(name string) string {
-	if isName(name) {
+	if nameForm.MatchString(name) {
 		return name
 	}
 	return AsCode(name)
