@@ -102,8 +102,12 @@ type FoundCalls struct {
 	Next     survey.Place
 }
 
-// searchTime is how long one page looks through texts.
-const searchTime = 25 * time.Millisecond
+// searchTime is how long one page looks through texts, once it has looked through leastSearched:
+// on a busy machine as well, a page finds what is among the newest calls.
+const (
+	searchTime    = 25 * time.Millisecond
+	leastSearched = 200
+)
 
 func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
@@ -129,7 +133,8 @@ func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err e
 				out.Calls = append(out.Calls, call)
 			}
 			more := i+1 < len(page) || len(page) == r.Limit
-			if full := len(out.Calls) == r.Limit || r.Text != "" && d.Now().Sub(began) > searchTime; full && more {
+			late := r.Text != "" && out.Searched >= leastSearched && d.Now().Sub(began) > searchTime
+			if (late || len(out.Calls) == r.Limit) && more {
 				out.Next = after
 				return out, nil
 			}

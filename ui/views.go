@@ -351,7 +351,7 @@ func (d *dashboard) review(r *request) error {
 	}
 	began := d.Now()
 	for i, tool := range tools {
-		if d.Now().Sub(began) > searchTime {
+		if i > 0 && d.Now().Sub(began) > searchTime {
 			tools = tools[:i]
 			break
 		}

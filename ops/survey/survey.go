@@ -98,6 +98,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	if b == nil {
 		s.makeRoom()
 		b = &workspaceState{snapshot: &Snapshot{Workspace: workspace, Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
+		b.snapshot.sum()
 		s.states[workspace] = b
 	}
 	b.asked = s.now()

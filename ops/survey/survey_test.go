@@ -54,3 +54,12 @@ func TestASurveyCountsWhatWentWrongAndSeesChanges(t *testing.T) {
 	add(4, 0, "Failed: amount 7 of 'c'")
 	until(3)
 }
+
+func TestAnOverviewThatIsNotReadYetComparesNothing(t *testing.T) {
+	view := New(mem.New(), slog.New(slog.DiscardHandler), time.Now)
+	view.Stop() // so that nothing is read
+	got := view.Of(t.Context(), "w")
+	if o := got.Overview("calls"); !got.Partial || o.Effect.Basis != "not_enough" {
+		t.Errorf("partial %v, an effect on the basis %q", got.Partial, o.Effect.Basis)
+	}
+}
