@@ -16,7 +16,8 @@ import (
 // mostly content, so that the score has to be surer of it, unless it begins as a message.
 const (
 	messageBar = 0.5
-	contentBar = 0.7
+	contentBar = 0.65
+	memberBar  = 0.7 // of a structure, whose members are data more often than not
 	nothingBar = 0.6
 	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -29,6 +30,9 @@ const (
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
 	bar := contentBar
+	if v.body.OK() {
+		bar = memberBar
+	}
 	first := v.out.first().low()
 	message := !v.ask.reads && strings.Contains(first, " ") && errortext.Heads(first)
 	if message || v.out.short(3, 300) && v.ask.command == "" && !v.prose() {
