@@ -25,15 +25,15 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
+	tools := pick(b, 1000, 50)
+	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
+		return err
+	}
 	told := pprofAddress.FindStringSubmatch(tail(p.log))
 	if told == nil {
 		return errors.New("the server does not say where pprof is: " + tail(p.log))
 	}
 	pprof := "http://" + told[1] + "/debug/pprof"
-	tools := pick(b, 1000, 50)
-	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
-		return err
-	}
 	l, err := b.profiledLoad(ctx, p, tools)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	case Shape:
 		return shape(value), true
 	case Quoted:
-		value = textsafe.Line(quotes.Replace(value), limit)
+		value = quotes.Replace(textsafe.Line(value, limit))
 		return "“" + value + "”", value != ""
 	case Print:
 		if limit > 0 {

@@ -1,6 +1,9 @@
 package textsafe
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // addresses are what leads anywhere outside, with what stands for it.
 var addresses = []struct {
@@ -20,6 +23,9 @@ func HasAddress(s string) bool { return MaskAddresses(s) != s }
 
 // MaskAddresses puts URL, EMAIL or HOST where HasAddress finds something.
 func MaskAddresses(s string) string {
+	if !strings.ContainsAny(s, ".:") { // each form has one of them
+		return s
+	}
 	for i := range addresses {
 		s = addresses[i].form.ReplaceAllString(s, addresses[i].as)
 	}
