@@ -338,6 +338,8 @@ func nextWord(s string) (w word, rest string, mark byte) {
 			r, n = utf8.DecodeRuneInString(s)
 		}
 		switch {
+		case r|0x20 >= 'a' && r|0x20 <= 'z':
+			w.append(r | 0x20)
 		case r >= 0x2E80 && unicode.IsLetter(r) && !unicode.Is(unicode.Hangul, r):
 			if w.n == 0 {
 				w.append(r)

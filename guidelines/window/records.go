@@ -99,7 +99,8 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	}
 	var added []evidence.Observation
 	id := ""
-	if n := len(pieces); n > 0 { // all before the last one are full
+	before := fmt.Sprintf("%016d", list[0].Seq-pieceCalls)   // a piece with this name is full
+	if n := len(pieces); n > 0 && pieces[n-1].ID != before { // all before the last one are full
 		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
 			added, pieces, id = last, pieces[:n-1], pieces[n-1].ID
 		}
