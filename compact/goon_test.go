@@ -348,3 +348,63 @@ func TestWhatWasDoneForTheOpenRequestIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Records that stand under their ids, as the variants of a product do, are records like
+// those of a list: one a line, counted, and no id twice.
+func TestRecordsUnderTheirIDsAreOneALine(t *testing.T) {
+	var items []string
+	for i := range 14 {
+		id := fmt.Sprintf("88%d2310%02d", i, i)
+		items = append(items, fmt.Sprintf(`%q:{"item_id":%q,"options":{"size":"s%d","color":"c%d"},"available":true,"price":%d.5}`, id, id, i%4, i, 100+i))
+	}
+	in := join(user("I want the lamp."), bookings("x"), asks("p", "get_product", `{"product_id":"P-771203"}`, `{"name":"Lamp","product_id":"P-771203","variants":{`+strings.Join(items, ",")+`}}`))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 420})
+	if n := strings.Count(res.Summary, "\nitem 88"); n < 5 || strings.Count(res.Summary, "880231000") > 1 || !strings.Contains(res.Summary, " of 14)") {
+		t.Errorf("%d lines in\n%s", n, res.Summary)
+	}
+	if strings.Contains(res.Summary, "now: ") {
+		t.Errorf("an item is nobody who is served:\n%s", res.Summary)
+	}
+}
+
+func TestABlankLineOfAListingIsNotKeptForItsNumber(t *testing.T) {
+	var file strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&file, "%d:\n", 1440+i)
+	}
+	file.WriteString("1500:    return total_of(rows)\n")
+	in := join(user("Fix the sum."), asks("a", "open", `{"command":"open sums.py 1470"}`, file.String()), bookings("x"), user("Go on."))
+	for _, target := range []int{100, 200, 400} {
+		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
+		if strings.Contains(res.Summary, "> 14") {
+			t.Errorf("%d tokens:\n%s", target, res.Summary)
+		}
+	}
+}
+
+// An editor answers with the file: that the text stands in it shows that it was written.
+func TestACallWhoseOutputShowsWhatItPassedIsInTheLedger(t *testing.T) {
+	edit := func(id, file, lines, first string) []jsontext.Value {
+		listing := first + "\n" + lines + strings.Repeat("\n    a line of the file that nobody changed", 20)
+		return asks(id, "edit", fmt.Sprintf(`{"file":%q,"text":%q}`, file, lines), listing)
+	}
+	in := join(user("Fix it."), edit("a", "billing.py", "    if total > limit:\n        raise TooMuch(total)", "[File: billing.py (90 lines)]"),
+		edit("b", "rules.py", "if rest < 0:\n    return None", "Refused: unexpected indent. This is how it would have looked:"), says("Now the tests."), asks("c", "wait", `{}`, strings.Repeat("nothing new\n", 400)), user("Go on."))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 260})
+	for _, want := range []string{`return None) → "Refused: unexpected indent. This is how it would have looked:" …`} {
+		if !strings.Contains(res.Summary, want) {
+			t.Errorf("no %q in\n%s", want, res.Summary)
+		}
+	}
+	if looked := run(t, newCompactor(t), compact.Request{Messages: join(user("Look."), asks("a", "query", `{"text":"first line of it\nsecond line of it"}`, strings.Repeat("what was found\n", 30)), bookings("x"), user("Go on.")), Force: true, TargetTokens: 600}); strings.Contains(looked.Summary, "- query(") {
+		t.Errorf("nothing shows what was passed:\n%s", looked.Summary)
+	}
+}
+
+func TestWhatTheAssistantIsAtStandsInTheSmallestSummary(t *testing.T) {
+	in := join(user(strings.Repeat("Solve the riddle of the file. ", 30)), bookings("x"), says("The seed was found and with it the way back is open: it is 125379498. The next step is the inverse of the sum, in a file of its own, and after that the answer can be handed in."), asks("b", "edit", `{"range":"1:9"}`, strings.Repeat("model_1 = solver.model(x_12) + y_13\n", 40)))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 330})
+	if !strings.Contains(res.Summary, "it is 125379498.") {
+		t.Errorf("%s", res.Summary)
+	}
+}

@@ -167,12 +167,17 @@ func (r *lineReader) quote(text string) {
 	} else if r.kinds.of[kindOf(text)] != nil {
 		rare = r.kinds.rare(text)
 	}
+	number := len(numbered.FindString(text)) // tells where it stands, not what it says
+	if number == len(text) {
+		return
+	}
 	for len(text) > 0 && (r.lines < maxLines || rare > 0) {
 		var piece string
 		piece, text = cutPiece(text)
 		piece = r.s.redact("", piece)
 		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, rare: rare, near: near}
-		it.values = r.s.values.words(piece, r.t.Place, true)
+		it.values = r.s.values.words(piece[min(number, len(piece)):], r.t.Place, true)
+		number = 0
 		r.lines++
 		r.s.add(it)
 	}
@@ -181,7 +186,7 @@ func (r *lineReader) quote(text string) {
 // numberIn finds numbers, numbered those that the lines of a listing begin with.
 var (
 	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
-	numbered = regexp.MustCompile(`^([0-9]{1,7})[:| ]`)
+	numbered = regexp.MustCompile(`^([0-9]{1,7})[:| ] *`)
 )
 
 // nearness tells how near the number of a line of a listing is to one that was asked for.

@@ -70,6 +70,7 @@ type Set struct {
 	last   map[string]int  // the newest text with a call, by its key
 	acts   map[string]bool // tools that changed a record
 	acted  map[string]act  // what was done last to a thing, by its identifier
+	asked  int             // the place of the newest request
 	brief  bool            // the conversation ends with a request too short to say what it asks
 	owner  string          // the label of those whose records stand side by side, "" where all are one's
 	serves string          // the value behind it that was used last, "" for an unknown one
@@ -151,6 +152,9 @@ func Collect(texts []Text, o Options) *Set {
 			fallthrough
 		case User:
 			s.values.mention(t, t.Kept)
+			if t.From == User {
+				s.asked = t.Place
+			}
 			short = t.From == User && t.Kept && len(t.Body) < briefRequest
 		}
 		s.brief = short && t.From == User

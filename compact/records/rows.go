@@ -78,6 +78,16 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 			rows[i] = &n.kids[i]
 		}
 		w.list(rows, name, above, depth)
+	case n.kind == '{' && len(n.kids) > 1 && objects(n): // each under its name
+		rows := make([]*node, len(n.kids))
+		for i := range n.kids {
+			rows[i] = &n.kids[i]
+			if !rows[i].holds(n.keys[i]) {
+				own := []node{{kind: '"', text: n.keys[i]}}
+				rows[i] = &node{kind: '{', keys: append([]string{""}, rows[i].keys...), kids: append(own, rows[i].kids...)}
+			}
+		}
+		w.list(rows, name, above, depth)
 	case n.kind == '{':
 		w.list([]*node{n}, name, above, depth)
 	case n.kind == '[':
@@ -333,7 +343,8 @@ func (s *Set) shorten(u *item) {
 		}
 	}
 	it := &item{kind: u.kind, place: u.place, head: u.head, row: u.row, label: u.label, text: strings.TrimSpace(b.String()), values: ids, short: true}
-	if len(ids) > 0 && s.o.Count(it.text)+1 <= u.cost*shortShare/100 {
+	prose := len(u.cells) == 1 && u.cells[0].label == ""
+	if len(ids) > 0 && !prose && s.o.Count(it.text)+1 <= u.cost*shortShare/100 {
 		u.less = s.add(it)
 	}
 }

@@ -60,15 +60,12 @@ func (s *Set) Select(room int) Selection {
 	last := c.lastLead()
 	c.meant = c.spokenOf()
 	least := 0
-	if s.brief {
+	if s.brief || room < tinyRoom && last != nil && last.place > s.asked {
 		least = lastLeast
 	}
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
 	if s.said() <= int(saidShare*float64(room)) {
 		c.reserve(room, room, func(it *item) bool { return it.kind == userItem })
-	}
-	if c.scarce {
-		c.reserve(int(wordsShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
 	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
@@ -91,7 +88,6 @@ const (
 	lastShare  = 0.1
 	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
 	saidShare  = 0.3  // what people wrote, where all of it fits
-	wordsShare = 0.15 // else the newest of that, where room is scarce
 	callShare  = 0.15 // the newest lines of the ledger
 	meantShare = 0.6  // the lines of calls that what stays speaks of
 	rowsShare  = 0.35 // the records that what stays names
@@ -148,6 +144,7 @@ type choice struct {
 const (
 	keyRoom  = 500
 	headRoom = 160
+	tinyRoom = 100 // below this, what the assistant is at comes first
 )
 
 // What lines are worth more, or less, than records with the same values: those of people,
@@ -157,7 +154,7 @@ const (
 	callWorth    = 2.5
 	focusWorth   = 3
 	planShare    = 0.15
-	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
+	carriedShare = 0.8 // what an earlier summary said, newest first, stays up to this
 )
 
 // named reports a record whose identifier stands in what stays.
