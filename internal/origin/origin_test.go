@@ -77,6 +77,12 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 			}
 		}
 	}
+	for value, at := range map[string]Place{"locked by Anna Schmidt since": Fence, "no Silva, Sofia in it": Fence, "Rytastraße 7": Typical, "09705": Recommendation} {
+		of := map[Place]Origin{Fence: Message, Typical: Shared, Recommendation: Shared}[at]
+		if got, ok := Show(at, of, value, 60); ok && strings.ContainsAny(got, "RS9") {
+			t.Errorf("place %d shows %q of %q", at, got, value)
+		}
+	}
 	if cells != int(places)*int(origins) || shown == 0 {
 		t.Errorf("%d cells were tried", cells)
 	}

@@ -87,7 +87,7 @@ func longest(path string) (n int) {
 // end at most, or a short number. What has more digits is a number of an account, an
 // identifier or the like; mixed case is that of encoded bytes.
 var (
-	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|-?\d{1,5}(?:\.\d{1,3})?)$`)
+	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|-?(?:\d|[1-9]\d{1,4})(?:\.\d{1,3})?)$`)
 	caseForm   = regexp.MustCompile(`^(?:[a-z0-9_.-]+|[A-Z0-9_.-]+|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
 	sizeForm   = regexp.MustCompile(`^-?(?:\d{1,7}|\d{1,5}0{0,10})(?:\.\d{1,3})?$`) // longer ones are numbers of accounts
 	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
@@ -106,13 +106,13 @@ func masked(s string, limit int) (string, bool) {
 	s = textsafe.Visible(textsafe.Head(s, 8*limit+64))
 	s = textsafe.MaskAddresses(textsafe.MaskStrict(s))
 	s = numbered.ReplaceAllStringFunc(strings.NewReplacer("`", "'", "<", "‹", ">", "›").Replace(s), shape)
-	s = strings.TrimSpace(textsafe.Line(s, limit))
+	s = strings.TrimSpace(textsafe.Line(person.ReplaceAllString(s, "$1…"), limit))
 	return s, s != ""
 }
 
 // identifier is a value that tells one of many apart: with a word of three digits or more, or of capitals and digits, as of an
-// account, an order or a flight; with two capitalised words, or a mark before a word, as of a person.
-var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9.]{2}|\d[A-Z][A-Z0-9]{2}|\p{Lu}\p{Ll}+,? \p{Lu}\p{Ll}|[@#]\w`)
+// account, an order or a flight; with a capitalised word before another or a number, or a mark before a word, as of a person or a street.
+var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9.]{2}|\d[A-Z][A-Z0-9]{2}|\p{Lu}\p{Ll}+,? (?:\p{Lu}\p{Ll}|\d)|[@#]\w`)
 
 // isSentence reports whether a value has more than three words; where a script parts them by no blank, three characters are one.
 func isSentence(s string) bool {
@@ -133,6 +133,9 @@ func mixedCase(token string) bool { return !caseForm.MatchString(token) }
 // numbered is what tells one of many apart within a message, whose small numbers say what is wrong: a name with a number, a word
 // with six digits, or eight digits in parts, as of an account, a card, a telephone or a birth date.
 var numbered = regexp.MustCompile(`\b\pL+[_-]\pL+[_-]\d{4,}|\b[\pL_-]+(?:\d[\pL_-]*){6,}|(?:\d[\pL_-]*){6,}\pL[\pL\d_-]*|[+(]?\d(?:[ ()./-]{0,2}\d){7,}`)
+
+// person is the name of one within a sentence.
+var person = regexp.MustCompile(`(\p{Ll},? )\p{Lu}\p{Ll}+(?:-\p{Lu}\p{Ll}+)?,? \p{Lu}\p{Ll}+`)
 
 var (
 	isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
