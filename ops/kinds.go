@@ -15,8 +15,9 @@ import (
 
 // OutputKind is a kind of output of a tool.
 type OutputKind struct {
-	ID       string `json:"id"`
-	Template string `json:"template"`
+	ID        string `json:"id"`
+	Template  string `json:"template"`
+	Untrusted bool   `json:"untrusted"` // always true: the template repeats what the tool said
 	// Calls is the number of stored calls of this kind; the others count them by score.
 	Calls   int       `json:"calls"`
 	Good    int       `json:"good"`
@@ -89,7 +90,7 @@ func rank(sure bool) int {
 
 // newKind describes the kind of a tool's newest call of it.
 func (d Deps) newKind(ctx context.Context, k *reading.Kind, c *memoryd.Call, book *kinds.Book) *OutputKind {
-	o := &OutputKind{ID: k.ID().String(), Template: k.Template, Example: *c, Last: c.Time}
+	o := &OutputKind{ID: k.ID().String(), Template: k.Template, Untrusted: true, Example: *c, Last: c.Time}
 	e, sure := d.Judge.Under(ctx, c, book)
 	o.Score, o.By, o.Sure = e.Score, e.JudgedBy, sure
 	labels := book.Of(k.ID())
