@@ -6,9 +6,12 @@ import (
 	"memoryd/internal/errortext"
 )
 
-// usually is the share of its answers that a tool gives as JSON when a text in their
-// place is odd.
-const usually = 0.5
+// A line of text in place of an answer is odd where at least so many answers, and this share
+// of them, are JSON: a tool whose refusals are taken for answers gives many lines.
+const (
+	leastJSON = 2
+	usually   = 1.0 / 3
+)
 
 // Rules finds the rules that a tool's calls (oldest first) support, including proposed ones.
 func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
@@ -72,7 +75,7 @@ func UsuallyJSON(obs []Observation) bool {
 			}
 		}
 	}
-	return json >= 5 && float64(json) >= usually*float64(all)
+	return json >= leastJSON && float64(json) >= usually*float64(all)
 }
 
 // IsLine reports whether an answer is one short line of text.

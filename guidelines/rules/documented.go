@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -302,12 +301,3 @@ func heard(tool string, calls []Call, explained []bool) (found []Rule) {
 // Heard reports whether the rule is a documented remedy for an answer: a planned call cannot
 // be checked against it.
 func (r *Rule) Heard() bool { return r.when.what == says }
-
-// heardBy says how many calls heard it.
-func (r *Rule) heardBy() string {
-	text := strconv.Itoa(r.Calls) + " failed calls were answered so"
-	if r.Runs > 0 {
-		text += strings.Replace(" ("+strconv.Itoa(r.Runs)+" runs)", "(1 runs)", "(1 run)", 1)
-	}
-	return text
-}

@@ -151,14 +151,22 @@ func (r *Rule) Found() string {
 		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " + short(r.Otherwise) + " (medians)"
 	case Wrong:
 		if r.Heard() {
-			return r.heardBy()
+			return strconv.Itoa(r.Calls) + " failed calls were answered so" + r.inRuns()
 		}
 	}
 	text := "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did
-	if r.Runs > 0 {
-		text += " (" + strconv.Itoa(r.Runs) + " runs)"
+	return text + r.inRuns()
+}
+
+// inRuns says in how many runs; "" where that is not known.
+func (r *Rule) inRuns() string {
+	switch r.Runs {
+	case 0:
+		return ""
+	case 1:
+		return " (1 run)"
 	}
-	return text
+	return " (" + strconv.Itoa(r.Runs) + " runs)"
 }
 
 // Plan parses a planned call.

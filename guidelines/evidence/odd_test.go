@@ -1,0 +1,39 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"memoryd"
+	"memoryd/guidelines/evidence"
+)
+
+// Where a tool's refusals are taken for answers, most of its answers may be lines of text:
+// they are odd as long as a third are JSON, and a rule says what they are about.
+func TestRefusalsThatAreTakenForAnswersAreOddThoughMostAnswersAreSuch(t *testing.T) {
+	t.Parallel()
+	mine := func(odd func(i int) bool) []evidence.Rule {
+		var calls []memoryd.Call
+		for i := range 24 {
+			c := memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "book"}, Key: memoryd.CallKey{byte(i), 1}, Seq: int64(i + 1), Success: true, Output: `{"rows":["a"],"count":1}`,
+				Input: json.RawMessage(fmt.Sprintf(`{"seats":%d}`, 60+i)), Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i/2),
+				Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess},
+			}
+			if odd(i) {
+				c.Input, c.Output = json.RawMessage(fmt.Sprintf(`{"seats":%d}`, 10+i)), "seats no llega a 60."
+			}
+			calls = append(calls, c)
+		}
+		return evidence.Mine("book", evidence.Merge(nil, calls), calls).Rules
+	}
+	some := mine(func(i int) bool { return i%5 < 3 })
+	if !slices.ContainsFunc(some, func(r evidence.Rule) bool { return r.Line == "Keep `seats` at least 60" && r.Odd == r.Calls }) {
+		t.Errorf("rules %+v", some)
+	}
+	if rare := mine(func(i int) bool { return i%8 < 7 }); len(rare) > 0 {
+		t.Errorf("a tool that answers in text has the rules %+v", rare)
+	}
+}
