@@ -21,7 +21,7 @@ func Hints(own string, calls []Call, found []Rule) []Rule {
 		r.kind = r.said
 		open[i] = r.Bad && !slices.ContainsFunc(found, func(f Rule) bool { return slices.Contains(f.Behind, r.place) })
 	}
-	s := search{rows: rows, open: open, own: own, kinds: map[string]bool{}, hints: true}
+	s := search{rows: rows, open: open, parties: parties(rows), own: own, kinds: map[string]bool{}, hints: true}
 	var hints []Rule
 	for _, r := range s.run() {
 		r.Source = calls[r.Behind[0]].Source
