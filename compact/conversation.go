@@ -2,7 +2,6 @@ package compact
 
 import (
 	"context"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -162,16 +161,12 @@ func (c *conversation) oldestCall() int {
 
 // excludedTools counts the calls of excluded units by tool.
 func (c *conversation) excludedTools() map[string]int {
-	var by map[string]int
+	by := map[string]int{}
 	for u := range c.units {
-		if c.status[u] != excluded {
-			continue
-		}
 		for _, t := range c.units[u].Tools {
-			if by == nil {
-				by = map[string]int{}
+			if c.status[u] == excluded {
+				by[t]++
 			}
-			by[t]++
 		}
 	}
 	return by
@@ -270,10 +265,7 @@ func (c *conversation) tokensOf(units []int) int {
 // fixed is what stays in any case: the whole, and its parts as a sentence says
 // them; largest is the reason that the largest part gives.
 func (c *conversation) fixed() (sum int, parts string, largest Reason) {
-	var by [broken + 1]int
-	for u := range c.units {
-		by[c.status[u]] += c.unitTokens(u)
-	}
+	by := c.tokensBy()
 	sys, pins, tail := by[system]+c.tools, by[pinned]+by[excluded], by[request]+by[pending]
 	largest = TailTooLarge
 	switch {
@@ -325,15 +317,12 @@ func (c *conversation) sized() []sized {
 	return out
 }
 
-// systemTokens is what system messages and tools take.
-func (c *conversation) systemTokens() int {
-	n := c.tools
+// tokensBy is the cost of the units of each status.
+func (c *conversation) tokensBy() (by [broken + 1]int) {
 	for u := range c.units {
-		if c.status[u] == system {
-			n += c.unitTokens(u)
-		}
+		by[c.status[u]] += c.unitTokens(u)
 	}
-	return n
+	return by
 }
 
 // recognise finds the summaries of earlier compactions. A message counts only
@@ -418,13 +407,6 @@ func (c *conversation) sentRaw(i int) jsontext.Value {
 // answers reports a result of a call.
 func answers(call chat.Call, r chat.Output) bool {
 	return r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID)
-}
-
-// called reports that a result in message i answers an earlier call.
-func (c *conversation) called(i int, r chat.Output) bool {
-	return slices.ContainsFunc(c.units[c.unitOf[i]].Index, func(j int) bool {
-		return j < i && slices.ContainsFunc(c.messages[j].Calls, func(call chat.Call) bool { return answers(call, r) })
-	})
 }
 
 // resultOf finds the result of a call in message i, and the message that it stands in.

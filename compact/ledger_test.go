@@ -156,3 +156,21 @@ func TestNoValueStandsBesideAnotherOwner(t *testing.T) {
 		t.Errorf("%d values were seen: the test sees nothing", seen)
 	}
 }
+
+func TestOfTwoOwnersNamedAtOnceTheSameIsServedEachTime(t *testing.T) {
+	var rows []string
+	for i := range 12 {
+		rows = append(rows, fmt.Sprintf(`{"order_id":"W-77%02d","customer_id":"c_%d","total":%d}`, i, 51+i%3, 100+i))
+	}
+	in := join(user("Show the orders."), asks("a", "get_customers", `{"ids":["c_51","c_52","c_53"]}`, "ok"), asks("l", "list_orders", `{"of":["c_51","c_52","c_53"]}`, "["+strings.Join(rows, ",")+"]"), says("Here they are."), user("Go on, please."))
+	want := ""
+	for range 20 {
+		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 250})
+		if want == "" {
+			want = res.Summary
+		}
+		if !strings.Contains(want, "now: customer c_5") || res.Summary != want {
+			t.Fatalf("%s\n%s", want, res.Summary)
+		}
+	}
+}

@@ -29,13 +29,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 		return nil, v
 	}
 	fixed, parts, largest := c.fixed()
-	var units []int // that may go, oldest first
-	for u := range c.units {
-		if c.status[u] == free {
-			units = append(units, u)
-		}
-	}
-	s.split(c, p, units, p.target-fixed)
+	s.split(c, p, p.target-fixed)
 	if len(p.remove) == 0 || !c.frees(p.remove) {
 		if p.limit > 0 && fixed >= p.limit {
 			return no(largest, "%d tokens must stay (%s) and the limit is %d", fixed, parts, p.limit)
@@ -83,7 +77,7 @@ func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *refusal) {
 // messages leave of the target. What an agent needs to go on comes first: the last
 // text, and an exchange that nobody has answered; then the newest units, to the tail's
 // share; the rest of the room is the summary's.
-func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) {
+func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 	stays := map[int]bool{}
 	left := room - leastRoom
 	keep := func(u, most int) {
@@ -101,8 +95,8 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	}
 	keep(c.unanswered(), room/2)
 	newest := int(tailShare*float64(room)) - (room - leastRoom - left)
-	for _, u := range slices.Backward(units) {
-		if stays[u] {
+	for u := len(c.units) - 1; u >= 0 && c.status[u] != broken && c.status[u] != earlier; u-- { // where one goes, speakers might meet
+		if c.status[u] != free || stays[u] {
 			continue
 		}
 		n := c.unitTokens(u)
@@ -112,7 +106,6 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		stays[u] = true
 		left, newest = left-n, newest-n
 	}
-	c.inTurn(stays, left)
 	for _, u := range c.removable(len(c.messages)) {
 		if !stays[u] {
 			p.remove = append(p.remove, u)
@@ -125,43 +118,13 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 // left that nothing else takes. aims is false where the target cannot be reached: then
 // little is lost by a little more, and the answer says what it takes.
 func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool) {
-	gone, system := c.tokensOf(p.remove), c.systemTokens()
+	gone, system := c.tokensOf(p.remove), c.tokensBy()[system]+c.tools
 	switch {
 	case room >= leastRoom:
 		return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
 	}
 	share := gone * max(0, p.target-system) / max(1, c.total-system)
 	return leastRoom + max(min(gone/2, beyondLine), min(max(share, gone/4), beyondRoom)), false
-}
-
-// inTurn keeps the assistant from speaking twice in a row where somebody spoke in
-// between: what a user said there stays as well, in at most left tokens, else the
-// assistant's first text goes too.
-func (c *conversation) inTurn(stays map[int]bool, left int) {
-	before := -1
-	for u := range c.units {
-		unit := &c.units[u]
-		if c.status[u] == free && !stays[u] || c.status[u] == broken || c.status[u] == earlier {
-			continue
-		}
-		if before >= 0 && before < u-1 && stays[before] && !c.units[before].Calls &&
-			side(&c.messages[c.units[before].Last()]) == "assistant" && side(&c.messages[unit.First()]) == "assistant" {
-			between := u - 1
-			for between > before && !c.messages[c.units[between].First()].FromUser() {
-				between--
-			}
-			switch n := c.unitTokens(between); {
-			case between == before: // as it was
-			case c.status[between] == free && n <= left:
-				stays[between] = true
-				left -= n
-			default:
-				delete(stays, before)
-				left += c.unitTokens(before)
-			}
-		}
-		before = u
-	}
 }
 
 // lastSaid is the unit of the last text of the assistant, -1 for none; answered says that

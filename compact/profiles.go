@@ -120,27 +120,14 @@ func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
 	for _, u := range buffer {
 		in[u] = true
 	}
-	merge := f.manySummaries(c)
-	for u := range c.units { // broken units cannot stay
+	merge := c.tokensBy()[earlier] > f.tokens // until then each stays in its place, so that the bytes before the new one do not change
+	for u := range c.units {                  // broken units cannot stay
 		if in[u] || c.status[u] == broken || merge && c.status[u] == earlier {
 			p.remove = append(p.remove, u)
 		}
 	}
 	p.room = min(f.tokens, c.tokensOf(p.remove)/2)
 	return p, nil
-}
-
-// manySummaries reports whether the earlier summaries have become so many that
-// they are merged; until then each stays in its place, so that the bytes before
-// the new one do not change.
-func (f forge) manySummaries(c *conversation) bool {
-	n := 0
-	for u := range c.units {
-		if c.status[u] == earlier {
-			n += c.unitTokens(u)
-		}
-	}
-	return n > f.tokens
 }
 
 // buffer lists the groups whose newest message is old enough, how many calls they

@@ -224,80 +224,52 @@ func (s DeerFlowSettings) needsWindow() bool {
 	return false
 }
 
-// UnmarshalJSON accepts a clause or a list of clauses.
-func (t *Triggers) UnmarshalJSON(raw []byte) error {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return err
-	}
-	return t.read(v)
-}
-
-// UnmarshalYAML accepts a clause or a list of clauses.
+// UnmarshalYAML accepts what UnmarshalJSON does.
 func (t *Triggers) UnmarshalYAML(unmarshal func(any) error) error {
 	var v any
 	if err := unmarshal(&v); err != nil {
 		return err
 	}
-	return t.read(v)
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return t.UnmarshalJSON(raw)
 }
 
-func (t *Triggers) read(v any) error {
+// UnmarshalJSON accepts a clause or a list of clauses.
+func (t *Triggers) UnmarshalJSON(raw []byte) error {
 	*t = nil
-	list, ok := v.([]any)
-	if !ok && v != nil {
-		list = []any{v}
+	value := jsontext.Value(raw)
+	switch value.Kind() {
+	case 'n':
+		return nil
+	case '{':
+		raw = append(append([]byte{'['}, raw...), ']')
 	}
-	for _, item := range list {
-		c, err := readClause(item)
-		if err != nil {
-			return err
+	var clauses []struct {
+		Type     string   `json:"type"`
+		Value    *float64 `json:"value"`
+		Tokens   *float64 `json:"tokens"`
+		Messages *float64 `json:"messages"`
+		Fraction *float64 `json:"fraction"`
+	}
+	if err := json.Unmarshal(raw, &clauses, json.RejectUnknownMembers(true)); err != nil {
+		return memoryd.Wrap(memoryd.Invalid, err, "deerflow.trigger: a clause is an object of type and value, or of tokens, messages and fraction")
+	}
+	for _, in := range clauses {
+		c := Clause{}
+		for _, size := range []struct {
+			kind  string
+			value *float64
+		}{{in.Type, in.Value}, {"tokens", in.Tokens}, {"messages", in.Messages}, {"fraction", in.Fraction}} {
+			if size.value != nil {
+				c = append(c, Size{size.kind, *size.value})
+			}
 		}
 		*t = append(*t, c)
 	}
 	return nil
-}
-
-func readClause(item any) (Clause, error) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return nil, memoryd.Errorf(memoryd.Invalid, "deerflow.trigger: a clause must be an object")
-	}
-	if kind, ok := m["type"].(string); ok && len(m) == 2 {
-		value, ok := numberOf(m["value"])
-		if !ok {
-			return nil, memoryd.Errorf(memoryd.Invalid, "deerflow.trigger: value must be a number")
-		}
-		return Clause{{kind, value}}, nil
-	}
-	c := Clause{}
-	known := 0
-	for _, kind := range []string{"tokens", "messages", "fraction"} {
-		v, ok := m[kind]
-		if !ok {
-			continue
-		}
-		known++
-		value, ok := numberOf(v)
-		if !ok {
-			return nil, memoryd.Errorf(memoryd.Invalid, "deerflow.trigger: %s must be a number", kind)
-		}
-		c = append(c, Size{kind, value})
-	}
-	if known != len(m) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "deerflow.trigger: a clause may hold tokens, messages and fraction only")
-	}
-	return c, nil
-}
-
-func numberOf(v any) (float64, bool) {
-	switch n := v.(type) {
-	case float64:
-		return n, true
-	case int:
-		return float64(n), true
-	}
-	return 0, false
 }
 
 // overlay lays a JSON object over settings; unknown names are errors.

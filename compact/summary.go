@@ -111,7 +111,7 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 		add(t)
 	}
 	for _, r := range m.Results {
-		if !c.called(i, r) {
+		if c.units[c.unitOf[i]].Orphan {
 			add(records.Text{Body: r.Text, From: records.Result, Place: i, Tool: r.Name, Kept: !gone[i], Fresh: fresh})
 		}
 	}

@@ -284,7 +284,8 @@ func (s *Set) findOwner() {
 		}
 		most, s.owner, s.serves = n, l, ""
 		for v := range values[l] {
-			if old := s.values.index[s.serves]; s.serves == "" || s.values.all[s.values.index[v]].last > s.values.all[old].last {
+			old, now := &s.values.all[s.values.index[s.serves]], &s.values.all[s.values.index[v]]
+			if s.serves == "" || now.last > old.last || now.last == old.last && v > s.serves {
 				s.serves = v
 			}
 		}

@@ -24,24 +24,31 @@ const alike = 4
 // kindOf is a line without what tells it from others of its kind: words with digits.
 func kindOf(l string) string {
 	var b strings.Builder
-	for i := 0; i < len(l) && b.Len() < 160; {
+	eachPart(l, func(part string, word, digits bool) {
+		switch {
+		case b.Len() >= 160:
+		case digits:
+			b.WriteByte('0')
+		default:
+			b.WriteString(part)
+		}
+	})
+	return b.String()
+}
+
+// eachPart gives the words of a line and the characters between them.
+func eachPart(l string, f func(part string, word, digits bool)) {
+	for i := 0; i < len(l); {
 		j, digits := i, false
 		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
 			digits = digits || l[j] <= '9'
 			j++
 		}
-		switch {
-		case j == i:
-			b.WriteByte(l[i])
-			j++
-		case digits:
-			b.WriteByte('0')
-		default:
-			b.WriteString(l[i:j])
-		}
+		word := j > i
+		j = max(j, i+1)
+		f(l[i:j], word, digits)
 		i = j
 	}
-	return b.String()
 }
 
 // kinds are the kinds of lines that a text has, and its words.
@@ -102,17 +109,11 @@ func (k *kinds) rare(l string) float64 {
 
 // eachLetters gives the words of a line that have no digits.
 func eachLetters(l string, f func(w string)) {
-	for i := 0; i < len(l); {
-		j, digits := i, false
-		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
-			digits = digits || l[j] <= '9'
-			j++
+	eachPart(l, func(part string, word, digits bool) {
+		if word && !digits && len(part) > 2 {
+			f(part)
 		}
-		if !digits && j-i > 2 {
-			f(l[i:j])
-		}
-		i = max(j, i+1)
-	}
+	})
 }
 
 // readLines makes lines of a text that is no JSON: lines of one kind become one,
