@@ -117,7 +117,7 @@ func (d *Evaluator) Stop() {
 	d.worker.Stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.putBack(d.queue.rest())
+	d.putBack(context.Background(), d.queue.rest())
 }
 
 // claimMost bounds how many calls are taken from the store at once.
@@ -182,7 +182,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 		}
 	}
 	d.write(ctx, decided)
-	d.putBack(left)
+	d.putBack(ctx, left)
 	return len(claimed) == limit
 }
 

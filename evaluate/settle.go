@@ -144,7 +144,7 @@ func (d *Evaluator) settle(ctx context.Context, list []memoryd.Settlement) (writ
 
 // putBack returns jobs that nobody will judge now: they stay pending, free to be
 // taken at once, and who waits goes on.
-func (d *Evaluator) putBack(jobs []*job) {
+func (d *Evaluator) putBack(ctx context.Context, jobs []*job) {
 	if len(jobs) == 0 {
 		return
 	}
@@ -154,7 +154,7 @@ func (d *Evaluator) putBack(jobs []*job) {
 		e.State, e.NotBefore = memoryd.Pending, d.now()
 		list[i] = settled{j, decision{e, e}}
 	}
-	d.write(context.Background(), list)
+	d.write(ctx, list)
 }
 
 // verdictKey is the identity of an evaluation: calls with the same key get the same
