@@ -31,11 +31,13 @@ func (w *world) plant(tool string, p planted, other string) {
 		case i%8 == 5 || i%8 == 2:
 			c.input[name], c.output, c.failed = p[origin.Refused], "Error: "+p[origin.Message]+" is no good "+w.word(), true
 		case i%8 == 3 || i%8 == 6:
-			c.input[size], c.output, c.failed = 9000+i, "Error: "+size+" over it", true
+			c.input[size], c.output, c.failed = 9_000_000+i, "Error: "+size+" over it", true
 		case i%8 == 0 || i%8 == 7:
 			c.input[size], c.input["note"] = most, "n "+w.phrase(9)
-		case i == 36:
+		case i%8 == 4: // several: a verdict of the model is in other words
 			c.output = "found " + p[origin.Answer]
+		case i%8 == 1 && i < 40: // the rules do not know, and ask
+			c.output = []string{"it could not be ", "unable ", "not there: ", "refused by ", "it failed at first, then "}[i/8] + w.word()
 		case i == 41:
 			c.input["note"] = "about " + p[origin.Private]
 		}
@@ -133,7 +135,7 @@ func TestEachPlaceShowsWhatTheTableOfOriginsSays(t *testing.T) {
 	judged := false
 	for range rounds(t, 3) {
 		w.open()
-		p := planted{origin.Ours: " call", origin.Slot: fmt.Sprint(500 + 10*w.dice.IntN(40)), origin.Model: claim}
+		p := planted{origin.Ours: " call", origin.Slot: fmt.Sprint(510_000 + 10*w.dice.IntN(40_000)), origin.Model: claim}
 		for _, of := range []origin.Origin{origin.Name, origin.Caller, origin.Run, origin.Shared, origin.Refused, origin.Private, origin.Message, origin.Answer} {
 			p[of] = w.word() + w.word()
 		}
