@@ -64,11 +64,11 @@ func leaves(n *node) (all string) {
 func (s *Set) readCall(texts []Text, i int) {
 	t := &texts[i]
 	n, ok := parseJSON(t.Body)
-	var cells []cell
+	var cells, args []cell
 	limit, plan := argsLimit, false
 	if ok && n.kind == '{' {
-		cells = (&walker{s: s, t: t, call: true}).cells(&n)
-		plan = listed(&n)
+		args = (&walker{s: s, t: t, call: true}).cells(&n)
+		cells, plan = args, listed(&n)
 	} else if body := visible(t.Body); body != "" && body != "{}" {
 		text := s.redact("", Shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
@@ -108,7 +108,7 @@ func (s *Set) readCall(texts []Text, i int) {
 		}
 	}
 	if t.Kept || !brief {
-		defer s.readOutput(t) // below its line
+		defer s.readOutput(t, args) // below its line
 	}
 	if t.Kept || !brief && !made && t.Output != "" {
 		return

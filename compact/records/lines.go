@@ -119,7 +119,8 @@ func eachLetters(l string, f func(w string)) {
 // readLines makes lines of a text that is no JSON: lines of one kind become one,
 // everything else stays line by line. One line with escaped line breaks, as programs that
 // log an object send it, is several.
-func (s *Set) readLines(t *Text, name, body string) {
+func (w *walker) readLines(body string) {
+	s, t := w.s, w.t
 	if !strings.Contains(body, "\n") {
 		body = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\'`, "'").Replace(body)
 	}
@@ -127,8 +128,7 @@ func (s *Set) readLines(t *Text, name, body string) {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	w := &walker{s: s, t: t, args: s.argCells(t)}
-	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(name, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
+	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
 	for l := range strings.SplitSeq(body, "\n") {
 		if !noise(l) {
 			r.quote(visible(l))
@@ -250,14 +250,4 @@ func ends(s string, n int) string {
 	}
 	tail := strings.ToValidUTF8(s[len(s)-n*2/5:], "")
 	return Shorten(s, n*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
-}
-
-// argCells are the arguments that an output answers.
-func (s *Set) argCells(t *Text) []cell {
-	n, ok := parseJSON(t.Body)
-	if !ok || n.kind != '{' {
-		return nil
-	}
-	w := &walker{s: s, t: t, call: true}
-	return w.cells(&n)
 }

@@ -175,7 +175,7 @@ func (s *Set) read(texts []Text, i int) {
 	case Result:
 		t.Output = t.Body
 		t.Body = ""
-		s.readOutput(t)
+		s.readOutput(t, nil)
 	case Call:
 		s.readCall(texts, i)
 	case User:

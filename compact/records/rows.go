@@ -39,15 +39,15 @@ const (
 	headLimit   = 320 // of the line over records
 )
 
-// readOutput makes lines of a tool's output.
-func (s *Set) readOutput(t *Text) {
+// readOutput makes lines of a tool's output, which answers the arguments.
+func (s *Set) readOutput(t *Text, args []cell) {
+	w := &walker{s: s, t: t, args: args}
 	body := reading.Inside(t.Output)
 	n, ok := parseJSON(body)
 	if !ok || len(n.kids) == 0 {
-		s.readLines(t, t.Tool, body)
+		w.readLines(body)
 		return
 	}
-	w := &walker{s: s, t: t, args: s.argCells(t)}
 	w.walk(&n, t.Tool, nil, 0)
 }
 
@@ -72,17 +72,10 @@ func (w *walker) long(n *node) bool {
 // above tells the record that it belongs to.
 func (w *walker) walk(n *node, name string, above []cell, depth int) {
 	switch {
-	case n.kind == '[' && objects(n):
+	case objects(n) && (n.kind == '[' || len(n.kids) > 1): // of an object each is under its name
 		rows := make([]*node, len(n.kids))
 		for i := range n.kids {
-			rows[i] = &n.kids[i]
-		}
-		w.list(rows, name, above, depth)
-	case n.kind == '{' && len(n.kids) > 1 && objects(n): // each under its name
-		rows := make([]*node, len(n.kids))
-		for i := range n.kids {
-			rows[i] = &n.kids[i]
-			if !rows[i].holds(n.keys[i]) {
+			if rows[i] = &n.kids[i]; n.kind == '{' && !rows[i].holds(n.keys[i]) {
 				own := []node{{kind: '"', text: n.keys[i]}}
 				rows[i] = &node{kind: '{', keys: append([]string{""}, rows[i].keys...), kids: append(own, rows[i].kids...)}
 			}
@@ -104,7 +97,7 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		}
 	default:
 		if strings.Contains(n.text, "\n") || len(n.text) > valueLimit {
-			w.s.readLines(w.t, w.t.Tool, n.text)
+			w.readLines(n.text)
 			return
 		}
 		w.emit(name, above, []cell{w.scalarCell("", n)}, -1)
@@ -146,7 +139,7 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 		}
 		for j := range n.kids {
 			if w.long(&n.kids[j]) {
-				w.s.readLines(w.t, w.t.Tool, n.kids[j].text)
+				w.readLines(n.kids[j].text)
 			}
 			if kid := &n.kids[j]; !kid.scalar() && !kid.empty() && !w.inside(kid) {
 				var of []cell
@@ -258,13 +251,9 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		r.cost = s.o.Count(r.of.label+" "+r.of.text) + 1
 	}
 	var own []cell
-	for i := range cells {
-		c := &cells[i]
-		r.texts[c.label] = c.text
-		switch {
-		case i == key:
-		case len(c.parts) == 0:
-			own = append(own, *c)
+	for i, c := range cells {
+		if r.texts[c.label] = c.text; i != key && len(c.parts) == 0 {
+			own = append(own, c)
 		}
 	}
 	if len(own) > 0 {

@@ -97,33 +97,24 @@ const (
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
 
-// Pick marks the lines that contain one of the texts; Select prefers them. n is the number of
-// texts that some line contains.
-func (s *Set) Pick(texts []string) (n int) {
-	for _, t := range texts {
-		found := false
-		for _, it := range s.items {
-			if it.row == nil && it.kind != headItem && s.holds(it, t) {
-				it.picked, found = true, true
-			}
-		}
-		if found {
-			n++
-		}
+// Pick marks the lines that contain one of the texts; Select prefers them.
+func (s *Set) Pick(texts []string) {
+	for _, it := range s.items {
+		it.picked = it.picked || slices.ContainsFunc(texts, it.holds)
 	}
-	return n
 }
 
 // Holds reports whether a line contains a text, word for word.
 func (s *Set) Holds(text string) bool {
-	return slices.ContainsFunc(s.items, func(it *item) bool { return it.row == nil && it.kind != headItem && s.holds(it, text) })
+	return slices.ContainsFunc(s.items, func(it *item) bool { return it.holds(text) })
 }
 
 // leastQuote is the shortest text by which a line is recognised, in bytes.
 const leastQuote = 8
 
-func (s *Set) holds(it *item, text string) bool {
-	return len(text) >= leastQuote && strings.Contains(textsafe.Visible(strings.ReplaceAll(it.text, "\n"+quoteMark, " ")), text)
+func (it *item) holds(text string) bool {
+	return it.row == nil && it.kind != headItem && len(text) >= leastQuote &&
+		strings.Contains(textsafe.Visible(strings.ReplaceAll(it.text, "\n"+quoteMark, " ")), text)
 }
 
 // choice is a selection in the making.
@@ -380,21 +371,12 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 			}
 			continue
 		}
-		if u.label == "" {
-			x := cell{text: c.textOf(u)}
-			if c.taken[u] && c.unkeyed(u, shapes) {
-				x.text, bare = u.bare, true
-			}
-			cells = append(cells, x)
-			shapes[u.shape] = true
-			continue
-		}
 		text := c.textOf(u)
 		if c.taken[u] && c.unkeyed(u, shapes) {
-			text = u.bare
+			text, bare = u.bare, bare || u.label == ""
 		}
 		shapes[u.shape] = true
-		if n := len(cells) - 1; n >= 0 && cells[n].label == u.label {
+		if n := len(cells) - 1; n >= 0 && u.label != "" && cells[n].label == u.label {
 			cells[n].text += "; " + text
 		} else {
 			cells = append(cells, cell{label: u.label, text: text})
