@@ -92,6 +92,20 @@ func kindsIn(body string) kinds {
 	return k
 }
 
+// folded writes the lines of one kind as one where they stand first, and "" for the others,
+// if most lines are of few kinds.
+func (k *kinds) folded(l string) string {
+	x := k.of[kindOf(visible(l))]
+	switch {
+	case !k.folds || x == nil || x.n < alike:
+		return l
+	case x.told:
+		return ""
+	}
+	x.told = true
+	return fmt.Sprintf("%s … %s (%d lines like these)", Shorten(visible(l), lineLimit/3), Shorten(visible(x.last), lineLimit/3), x.n)
+}
+
 // rarest tells how much less often the rarest word of a line comes than lines do.
 func (k *kinds) rarest(l string) (most float64) {
 	eachLetters(l, func(w string) { most = max(most, math.Log(float64(k.lines)/float64(max(1, k.words[w])))) })
@@ -146,26 +160,17 @@ type lineReader struct {
 	lines int      // that may be chosen
 }
 
-// common reports a line with so many of its kind that they are told as one.
-func (r *lineReader) common(text string) bool {
-	x := r.kinds.of[kindOf(text)]
-	return r.kinds.folds && x != nil && x.n >= alike
-}
-
 // quote makes lines of a text.
 func (r *lineReader) quote(text string) {
 	if text == "" {
 		return
 	}
 	rare, near := 0.0, r.nearness(text)
-	if near == 0 && r.common(text) {
-		x := r.kinds.of[kindOf(text)]
-		if x.told {
-			return
-		}
-		x.told = true
-		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(visible(x.last), lineLimit/3), x.n)
-	} else if r.kinds.of[kindOf(text)] != nil {
+	whole := text
+	if near == 0 {
+		text = r.kinds.folded(text)
+	}
+	if text == whole {
 		rare = r.kinds.rare(text)
 	}
 	number := len(numbered.FindString(text)) // tells where it stands, not what it says

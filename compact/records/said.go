@@ -32,7 +32,11 @@ func (s *Set) readUser(t *Text) {
 	limit := max(wordsLimit, s.o.Room*2/3) // a sixth of the room, of about four bytes a token
 	gone := 0
 	if len(t.Body) > limit {
-		lines, gone = s.cutLines(folded(lines), limit, t.ID)
+		k := kindsIn(t.Body)
+		for i := range lines {
+			lines[i] = k.folded(lines[i])
+		}
+		lines, gone = s.cutLines(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), limit, t.ID)
 	}
 	var b strings.Builder
 	for i, l := range lines {
@@ -49,24 +53,6 @@ func (s *Set) readUser(t *Text) {
 	}
 	text := s.redact("", b.String())
 	s.add(&item{kind: userItem, place: t.Place, text: userMark + text, cut: gone > 0, values: s.values.words(text, t.Place, true)})
-}
-
-// folded writes four lines of one kind in a row as the first and the last.
-func folded(lines []string) []string {
-	var out []string
-	for i := 0; i < len(lines); {
-		j, kind := i+1, kindOf(lines[i])
-		for j < len(lines) && kindOf(lines[j]) == kind {
-			j++
-		}
-		if j-i < alike {
-			out = append(out, lines[i:j]...)
-		} else {
-			out = append(out, lines[i], fmt.Sprintf("(%d lines like these)", j-i-2), lines[j-1])
-		}
-		i = j
-	}
-	return out
 }
 
 // cutLines keeps whole lines from both ends within limit bytes, and tells how many bytes it
