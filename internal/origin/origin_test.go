@@ -87,3 +87,14 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 		t.Errorf("%d cells were tried", cells)
 	}
 }
+
+func TestAddresses(t *testing.T) {
+	for in, want := range map[string]string{
+		"see https://a.example/x?y=1 now": "see URL now", "mail bob@corp.example please": "mail EMAIL please",
+		"from 10.0.0.1:80": "from HOST", "ask api.example.com": "ask HOST", "version 1.2.3": "version 1.2.3",
+	} {
+		if got := maskAddresses(in); got != want || hasAddress(in) != (in != want) {
+			t.Errorf("%q becomes %q", in, got)
+		}
+	}
+}

@@ -72,7 +72,7 @@ const nameWords = 6
 // isName reports whether a name may appear in a sentence of ours, as code.
 func isName(s string) bool {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_.:/-[]", r) })
-	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !textsafe.HasAddress(s) && !textsafe.HasSecret(s)
+	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !hasAddress(s) && !textsafe.HasSecret(s)
 }
 
 // longest is the number of words of the longest member of a path.
@@ -104,7 +104,7 @@ func isWord(s string) bool {
 // without addresses, secrets and markup.
 func masked(s string, limit int) (string, bool) {
 	s = textsafe.Visible(textsafe.Head(s, 8*limit+64))
-	s = textsafe.MaskAddresses(textsafe.MaskStrict(s))
+	s = maskAddresses(textsafe.MaskStrict(s))
 	s = numbered.ReplaceAllStringFunc(strings.NewReplacer("`", "'", "<", "‹", ">", "›").Replace(s), shape)
 	s = strings.TrimSpace(textsafe.Line(person.ReplaceAllString(s, "$1…"), limit))
 	return s, s != ""

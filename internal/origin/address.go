@@ -1,4 +1,4 @@
-package textsafe
+package origin
 
 import (
 	"regexp"
@@ -17,12 +17,12 @@ var addresses = []struct {
 	{regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|app|xyz|biz|ru|cn|gg|site|online|tk)\b(?:/[^\s"'<>)\]]*)?`), "HOST"},
 }
 
-// HasAddress reports whether s leads anywhere outside: a URL, a host name, an
+// hasAddress reports whether s leads anywhere outside: a URL, a host name, an
 // e-mail address or an IPv4 address.
-func HasAddress(s string) bool { return MaskAddresses(s) != s }
+func hasAddress(s string) bool { return maskAddresses(s) != s }
 
-// MaskAddresses puts URL, EMAIL or HOST where HasAddress finds something.
-func MaskAddresses(s string) string {
+// maskAddresses puts URL, EMAIL or HOST where hasAddress finds something.
+func maskAddresses(s string) string {
 	if !strings.ContainsAny(s, ".:") { // each form has one of them
 		return s
 	}
