@@ -137,8 +137,11 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	case exceeds:
 		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + q
 	case unseen:
-		if h.tool == "" {
+		if h.tool == "" && len(h.set) == 0 {
 			return "Copy " + p + " exactly from an earlier answer"
+		}
+		if h.tool == "" {
+			return "Copy " + p + " exactly from an earlier answer, mostly of `" + h.set[0] + "`"
 		}
 		return "Copy " + p + " exactly from an answer of `" + h.tool + "`"
 	case apart:

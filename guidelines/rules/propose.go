@@ -256,10 +256,14 @@ func sources(rows []row, p string) []hypothesis {
 				best = t
 			}
 		}
+		h := hypothesis{what: unseen, p: p, tool: best}
 		if 4*tools[best] < 3*all {
-			best = ""
+			h.tool = "" // others give it too
+			if tools[best] >= minCalls {
+				h.set = []string{best}
+			}
 		}
-		out = append(out, hypothesis{what: unseen, p: p, tool: best})
+		out = append(out, h)
 	}
 	for _, f := range slices.Sorted(maps.Keys(states)) {
 		if states[f] >= minCalls && len(out) < maxStates {

@@ -387,3 +387,20 @@ func TestAFirstRefusalIsAHintAfterFewGoodCalls(t *testing.T) {
 		t.Errorf("hints %q", lines(hints))
 	}
 }
+
+// Where several tools give the values that worked, the rule names the one that gave most.
+func TestARuleOnValuesOfSeveralToolsNamesTheOneThatGivesMost(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		c := Call{Input: fmt.Appendf(nil, `{"unit":"id-%d"}`, 1000+i), Run: uint64(i/2 + 1), Named: true, Sources: []Source{{Path: "unit", Tool: []string{"open_quota", "open_quota", "open_lot"}[i%3]}}}
+		if i%4 == 3 {
+			c.Bad, c.Failed, c.Message, c.Sources[0].Tool = true, true, "E9401", ""
+		}
+		calls = append(calls, c)
+	}
+	found := Find("stage", calls)
+	if len(found) != 1 || found[0].Line != "Copy `unit` exactly from an earlier answer, mostly of `open_quota`" {
+		t.Errorf("found %+v", found)
+	}
+}
