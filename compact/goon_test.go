@@ -382,25 +382,6 @@ func TestABlankLineOfAListingIsNotKeptForItsNumber(t *testing.T) {
 	}
 }
 
-// An editor answers with the file: that the text stands in it shows that it was written.
-func TestACallWhoseOutputShowsWhatItPassedIsInTheLedger(t *testing.T) {
-	edit := func(id, file, lines, first string) []jsontext.Value {
-		listing := first + "\n" + lines + strings.Repeat("\n    a line of the file that nobody changed", 20)
-		return asks(id, "edit", fmt.Sprintf(`{"file":%q,"text":%q}`, file, lines), listing)
-	}
-	in := join(user("Fix it."), edit("a", "billing.py", "    if total > limit:\n        raise TooMuch(total)", "[File: billing.py (90 lines)]"),
-		edit("b", "rules.py", "if rest < 0:\n    return None", "Refused: unexpected indent. This is how it would have looked:"), says("Now the tests."), asks("c", "wait", `{}`, strings.Repeat("nothing new\n", 400)), user("Go on."))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 260})
-	for _, want := range []string{`return None) → "Refused: unexpected indent. This is how it would have looked:" …`} {
-		if !strings.Contains(res.Summary, want) {
-			t.Errorf("no %q in\n%s", want, res.Summary)
-		}
-	}
-	if looked := run(t, newCompactor(t), compact.Request{Messages: join(user("Look."), asks("a", "query", `{"text":"first line of it\nsecond line of it"}`, strings.Repeat("what was found\n", 30)), bookings("x"), user("Go on.")), Force: true, TargetTokens: 600}); strings.Contains(looked.Summary, "- query(") {
-		t.Errorf("nothing shows what was passed:\n%s", looked.Summary)
-	}
-}
-
 func TestWhatTheAssistantIsAtStandsInTheSmallestSummary(t *testing.T) {
 	in := join(user(strings.Repeat("Solve the riddle of the file. ", 30)), bookings("x"), says("The seed was found and with it the way back is open: it is 125379498. The next step is the inverse of the sum, in a file of its own, and after that the answer can be handed in."), asks("b", "edit", `{"range":"1:9"}`, strings.Repeat("model_1 = solver.model(x_12) + y_13\n", 40)))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 330})

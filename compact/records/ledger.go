@@ -94,11 +94,6 @@ func (s *Set) readCall(texts []Text, i int) {
 	it.thing = strings.Join(named, " ")
 	later := s.last[keyOf(t)]
 	short, brief := s.answer(t, cells)
-	made := !brief && shows(t.Output, &n)
-	if made {
-		first, _, _ := strings.Cut(strings.TrimSpace(reading.Inside(t.Output)), "\n")
-		short = "\"" + s.redact("", ends(visible(first), 80)) + "\" …"
-	}
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
 	}
@@ -108,9 +103,9 @@ func (s *Set) readCall(texts []Text, i int) {
 		}
 	}
 	if t.Kept || !brief {
-		defer s.readOutput(t, args) // below its line
+		s.readOutput(t, args)
 	}
-	if t.Kept || !brief && !made && t.Output != "" {
+	if t.Kept || !brief && t.Output != "" {
 		return
 	}
 	it.text = callMark + label(t.Tool) + "(" + ends(joined(cells), limit) + ")"
@@ -119,24 +114,6 @@ func (s *Set) readCall(texts []Text, i int) {
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
 	}
 	s.add(it)
-}
-
-// shows reports an output that holds most lines of a text that was passed: the call put it there.
-func shows(output string, args *node) bool {
-	lines, there := 0, 0
-	for i := range args.kids {
-		if text := args.kids[i].text; strings.Contains(text, "\n") {
-			for l := range strings.SplitSeq(text, "\n") {
-				if l = strings.TrimSpace(l); len(l) >= 8 {
-					lines++
-					if strings.Contains(output, l) {
-						there++
-					}
-				}
-			}
-		}
-	}
-	return 2*there > lines
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
