@@ -2,11 +2,10 @@ package rules
 
 import "slices"
 
-// Limits on hints: the newest calls are compared, and the chance of one may be larger: a
-// hint only warns.
+// Limits on hints: the newest calls are compared, and the chance of one may be larger.
 const (
 	hintedCalls = 160
-	hintChance  = 1.5
+	hintChance  = 0.5
 )
 
 // Hints lists conditions that are not rules yet, since too few calls or sources are behind

@@ -49,12 +49,17 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 // quotes are the marks that only Quoted writes.
 var quotes = strings.NewReplacer("“", `"`, "”", `"`)
 
-// Title is a tool's name as a heading: as it is if it has the form of a name, otherwise as code.
+// Title is a tool's name as a heading: as it is if it is one word, otherwise as code.
 func Title(name string) string {
-	if nameForm.MatchString(name) {
+	if titleForm.MatchString(name) && !strings.ContainsFunc(name, unparted) {
 		return name
 	}
 	return AsCode(name)
+}
+
+// unparted reports whether a letter is of a script that parts words by no blank.
+func unparted(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // AsCode puts a name of any form between backticks.
@@ -64,7 +69,10 @@ func AsCode(name string) string {
 
 // nameForm is the form of the names of tools and parameters: no blanks, and no script in
 // which one needs none to write a sentence.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
+var (
+	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
+	titleForm = regexp.MustCompile(`^[\pL\pM\pN_.:/\[\]-]{1,64}$`)
+)
 
 // nameWords is of how many words a name is at most: more are a sentence.
 const nameWords = 6
@@ -116,13 +124,13 @@ var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9.]
 
 // isSentence reports whether a value has more than three words; where a script parts them by no blank, three characters are one.
 func isSentence(s string) bool {
-	unparted := 0
+	n := 0
 	for _, r := range s {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			unparted++
+		if unparted(r) {
+			n++
 		}
 	}
-	return len(strings.Fields(s))+unparted/3 > 3
+	return len(strings.Fields(s))+n/3 > 3
 }
 
 // tokens are long runs of letters and digits. One that mixes cases as no name does is encoded.
