@@ -83,6 +83,11 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 			t.Errorf("place %d shows %q of %q", at, got, value)
 		}
 	}
+	for value, told := range map[string]bool{"90213": false, "52345": false, "10000": true, "1024": true, "0.125": true} { // a postcode, a salary; sizes
+		if _, ok := Show(Recommendation, Shared, value, 60); ok != told {
+			t.Errorf("%s is told: %v", value, ok)
+		}
+	}
 	if cells != int(places)*int(origins) || shown == 0 {
 		t.Errorf("%d cells were tried", cells)
 	}
