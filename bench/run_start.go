@@ -71,7 +71,7 @@ func settle(ctx context.Context, p *process) {
 // after a restart: the difference is what a workspace costs.
 func (b *bench) idleWorkspaces(ctx context.Context) error {
 	const part = "start"
-	n := pick(b, 50_000, 5_000)
+	n := pick(b, 20_000, 5_000) // what a workspace may hold
 	one := newTemplate(post("/add_tool_call_result", `{"workspace_id":"bench","tool_name":"tool-`+toolMark+`-`+countMark+
 		`","async":true,"include_history":false,"tool_call_results":[{"input":"a","output":"b"}]}`))
 	each := newTemplate(post("/add_tool_call_result", `{"workspace_id":"bench-`+toolMark+`","tool_name":"tool-`+countMark+
