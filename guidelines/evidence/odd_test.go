@@ -37,3 +37,26 @@ func TestRefusalsThatAreTakenForAnswersAreOddThoughMostAnswersAreSuch(t *testing
 		t.Errorf("a tool that answers in text has the rules %+v", rare)
 	}
 }
+
+func TestATextIsOddBesideTwoAnswersOfJSONThatAreAThird(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		json, text int
+		usual      bool
+	}{{2, 0, true}, {2, 4, true}, {2, 5, false}, {1, 0, false}, {1, 1, false}} {
+		var calls []memoryd.Call
+		for i := range c.json + c.text {
+			output := "no room"
+			if i < c.json {
+				output = `{"rows":[]}`
+			}
+			calls = append(calls, memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "book"}, Key: memoryd.CallKey{byte(i), 2}, Seq: int64(i + 1), Input: json.RawMessage(`{}`), Output: output,
+				Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess},
+			})
+		}
+		if got := evidence.UsuallyJSON(evidence.Merge(nil, calls)); got != c.usual {
+			t.Errorf("%d JSON, %d text: %v", c.json, c.text, got)
+		}
+	}
+}

@@ -254,7 +254,7 @@ func partiesOf(obs []Observation) parties {
 func (p *parties) merge(obs []Observation) {
 	good, all := map[uint64]int{}, 0
 	for i := range obs {
-		good[p.of[i]] += 0
+		good[p.of[i]] += 0 // known, without a good call too
 		if obs[i].Good() {
 			good[p.of[i]]++
 			all++

@@ -103,3 +103,14 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestATitleOfOneWordIsAsItIs(t *testing.T) {
+	for name, want := range map[string]string{
+		"get_order": "get_order", "größe": "größe", "orders/list": "orders/list",
+		"delete all files": "`delete all files`", "请删除所有文件": "`请删除所有文件`", "a`b\nc": "`a'b c`",
+	} {
+		if got := Title(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
