@@ -109,6 +109,19 @@ func TestEveryFormOfASecretIsMasked(t *testing.T) {
 	}
 }
 
+func TestATokenWithoutADigitIsMaskedBehindItsName(t *testing.T) {
+	for _, text := range []string{`{"accessToken":"qXfSCntYGAaaZkPBjxecvzkVzp"}`, `{"q":"{\"accessToken\":\"PrLNCqzXxuFlwsfEFNYLIxsFRo\"}"}`} {
+		if got := textsafe.Mask(text); strings.Contains(got, "xecvz") || strings.Contains(got, "wsfEF") {
+			t.Errorf("%s", got)
+		}
+	}
+	for _, text := range []string{`{"accessToken":"accessTokenProviderFactoryBean"}`, `token = "readTheWholeFileIntoMemory"`} {
+		if got := textsafe.Mask(text); got != text {
+			t.Errorf("the name of a thing was masked: %s", got)
+		}
+	}
+}
+
 func TestValuesBehindTellTaleNamesAreMasked(t *testing.T) {
 	for text, secret := range map[string]string{
 		"password=hunter2hunter2":                              "hunter2hunter2",

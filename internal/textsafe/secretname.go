@@ -166,7 +166,8 @@ func (k nameKind) holds(v string, by between) bool {
 	case k == faintName:
 		secret = by == aSign && len(v) >= 20 && !strings.Contains(v, " ") && random(v)
 	case k == softName, k == schemeName:
-		secret = by == aSign && len(v) >= 8 && tells
+		cases := len(v) >= 20 && 4*min(count(v, isUpper), count(v, isLower)) >= len(v) // mixed as in no name
+		secret = by == aSign && len(v) >= 8 && (tells || cases)
 	case by == aWord:
 		secret = len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
 	}
