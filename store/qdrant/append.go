@@ -14,8 +14,10 @@ import (
 )
 
 // maxAttempts bounds how often an append starts again because its tool was
-// deleted meanwhile.
-const maxAttempts = 8
+// deleted meanwhile. One deletion may cost several attempts: one that met the old
+// life, one that found what this append left under it, and one for each writer of
+// this process that remembered the old life again.
+const maxAttempts = 40
 
 // Append implements store.Calls. It makes one write, which inserts the calls as points unless
 // they exist; the ids of the points follow from the calls' keys. A round of small reads then
