@@ -131,11 +131,16 @@ type brief struct {
 	TokenCost *int64  `json:"token_cost,omitzero"`
 }
 
+// sent redacts what a model is sent.
+var sent = textsafe.Redactor{Key: []byte(rand.Text())}
+
 // newBrief takes from c what the model shall see: up to maxInput bytes of the
-// input and maxOutput bytes of the output.
+// input and maxOutput bytes of the output, with placeholders for runs that look random: a
+// token looks like a digest, and equal ones stay equal.
 func newBrief(c *memoryd.Call, maxInput, maxOutput int) brief {
 	b := brief{
-		Input: inputOf(c.Input, maxInput), Output: excerptOf(c.Output, maxOutput),
+		Input:   inputOf(json.RawMessage(sent.Strict(string(c.Input))), maxInput),
+		Output:  excerptOf(sent.Strict(c.Output), maxOutput),
 		Success: c.Success, TimeCost: finite(c.TimeCost),
 	}
 	if tokens := c.TokenCost; tokens >= 0 {

@@ -107,7 +107,7 @@ func (x *Writer) parts(f *findings, draft draft) []summarize.Part {
 		if m.Unexplained == 0 {
 			continue
 		}
-		text := textsafe.Line(textsafe.Mask(textsafe.Visible(m.Text)), shownMessage)
+		text := textsafe.Line(textsafe.MaskStrict(textsafe.Visible(m.Text)), shownMessage)
 		parts = append(parts, summarize.Part{Label: "unread", Data: map[string]any{"message": text, "calls": m.Unexplained, "runs": m.Runs}})
 		for _, k := range m.Keys {
 			unread[k] = text
@@ -117,7 +117,7 @@ func (x *Writer) parts(f *findings, draft draft) []summarize.Part {
 	for i := range slices.Backward(f.obs) {
 		if text := unread[f.obs[i].Key]; text != "" && shown < shownInputs {
 			shown++
-			parts = append(parts, summarize.Part{Label: "failed input", Data: map[string]any{"input": textsafe.Line(textsafe.Mask(textsafe.Visible(string(f.obs[i].Input))), shownMessage), "message": text}})
+			parts = append(parts, summarize.Part{Label: "failed input", Data: map[string]any{"input": textsafe.Line(textsafe.MaskStrict(textsafe.Visible(string(f.obs[i].Input))), shownMessage), "message": text}})
 		}
 	}
 	if e.Exemplar != nil {

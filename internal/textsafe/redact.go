@@ -32,6 +32,9 @@ func (r *Redactor) Text(s string) string {
 	return r.plain(s)
 }
 
+// Strict redacts a text that is sent away: it also replaces long runs that look random.
+func (r *Redactor) Strict(s string) string { return replace(r.plain(s), scanRandom, r.secret) }
+
 func (r *Redactor) plain(s string) string {
 	s = replace(s, scan, r.secret)
 	if r.Personal {
@@ -112,12 +115,11 @@ func (r *Redactor) members(v []byte) []byte {
 	return append(out, v[done:]...)
 }
 
-// labels are members that name what the member "value" beside them holds, and identifying
-// those that tell runs and calls apart: such a value looks random and is none.
-var (
-	labels      = regexp.MustCompile(`^(?i:name|key|header|variable|env|field)$`)
-	identifying = regexp.MustCompile(`^(?:tool_call|trajectory|session|agent|call|run|trace|conversation)_id$`)
-)
+// labels are members that name what the member "value" beside them holds.
+var labels = regexp.MustCompile(`^(?i:name|key|header|variable|env|field)$`)
+
+// identifying members tell runs and calls apart: such a value looks random and is none.
+var identifying = regexp.MustCompile(`^(?:tool_call|trajectory|session|agent|call|run|trace|conversation)_id$`)
 
 // value redacts the value of a member.
 func (r *Redactor) value(name, v string) string {

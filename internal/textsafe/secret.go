@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Masked stands where a secret was.
@@ -42,7 +43,7 @@ func replace(s string, scan func(string, func(from, to int, kind string)), mark 
 }
 
 // minRandom is the least length of a run that is taken for random.
-const minRandom = 28
+const minRandom = 24
 
 // scanRandom is scan for long runs that look random.
 func scanRandom(s string, found func(from, to int, kind string)) {
@@ -56,10 +57,15 @@ func scanRandom(s string, found func(from, to int, kind string)) {
 }
 
 // random reports whether a run mixes lower case, upper case and digits the way
-// encoded random bytes do, or is long hexadecimal.
+// encoded random bytes do, is long hexadecimal, or has letters between digits as no name does.
 func random(run string) bool {
-	digits := count(run, isDigit)
-	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run)
+	digits, turns := count(run, isDigit), 0
+	for i := 1; i < len(run); i++ {
+		if isAlnum(run[i-1]) && isAlnum(run[i]) && isDigit(run[i-1]) != isDigit(run[i]) {
+			turns++
+		}
+	}
+	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run) || 5*turns >= len(run)
 }
 
 // The kinds of secrets, as placeholders name them.
@@ -101,7 +107,7 @@ var classes = func() (t [256]uint8) {
 			t[c] = part
 		}
 	}
-	for _, c := range []byte(`-:[\$`) {
+	for _, c := range []byte("-:=[\\$\xef") {
 		t[c] = sign
 	}
 	t['_'] |= joint
@@ -127,6 +133,10 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 			return i, i + n, i + n, kindPrivateKey
 		}
 		return 0, 0, i + len(begin), ""
+	case (c == ':' || c == '=' || strings.HasPrefix(s[i:], "：")) && foreignLabel(s[max(0, i-32):i]):
+		if from, to := valueAfter(s, i, i, loudName); to > 0 {
+			return from, to, to, kindPassword
+		}
 	case c == ':' && strings.HasPrefix(s[i:], "://"):
 		if from, to := captured(urlPassword, s, i+3); to > 0 {
 			return from, to, to, kindPassword
@@ -142,6 +152,13 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 		return 0, 0, i + 2, "" // a line break as JSON writes it begins no word
 	}
 	return 0, 0, i + 1, ""
+}
+
+// foreignLabels are names of a password that have letters other than the ASCII ones.
+var foreignLabels = regexp.MustCompile(`(?i:парол[ьяі]|密码|密碼|口令|パスワード|비밀번호|암호|hasło|şifre|parolă|lösenord|contraseña|κωδικός|סיסמה|كلمة المرور)["'” \t]*$`)
+
+func foreignLabel(before string) bool {
+	return strings.ContainsFunc(before, func(r rune) bool { return r >= utf8.RuneSelf }) && foreignLabels.MatchString(before)
 }
 
 // captured is where the password stands of which a form tells at i; to is 0 where it tells

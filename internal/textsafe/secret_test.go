@@ -157,6 +157,10 @@ func TestValuesBehindTellTaleNamesAreMasked(t *testing.T) {
 		"enter otp=482913 now":                                 "482913",
 		"Passwort: Nebel77":                                    "Nebel77",
 		"ssn: 512-48-7731":                                     "512-48-7731",
+		"your PIN is 4711":                                     "4711",
+		"пароль: Туман77x":                                     "77x",
+		"密码：nebel77":                                           "nebel77",
+		`{"contraseña": "nebel77"}`:                            "nebel77",
 		"credentials: admin123":                                "admin123",
 	} {
 		if masked := textsafe.Mask(text); strings.Contains(masked, secret) || !strings.Contains(masked, textsafe.Masked) {
@@ -171,6 +175,7 @@ func TestOrdinaryTextIsNotMasked(t *testing.T) {
 		"password is required", "Invalid password", "password: required", "the token is expired", `{"max_tokens": 4096, "token_count": 17}`,
 		"Unexpected token: u in JSON at position 3", `"next_page_token": "CAUQAA12345678"`, "password=${DB_PASSWORD}", `"api_key": "<your key>"`,
 		"token = tokens[i]", "password = getpass.getpass()", "secret: ***", "https://example.com:8080/path", "http://localhost:3000/@user",
+		"le mot clé: bouton", "пароль: ***", "忘记密码", "用户：alice1234", "pin the version to 4711",
 		"git commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"/testbed/sklearn/linear_model/tests/test_ridge.py", "Basic authentication required", "bearer authentication failed", "secretary: Bob",
 		"password_length=12", "the password field", "Authorization failed", "-----BEGIN CERTIFICATE-----", "key: user_12345", "sk-learn-estimators",
@@ -186,12 +191,12 @@ func TestOrdinaryTextIsNotMasked(t *testing.T) {
 }
 
 func TestStrictMaskAlsoTakesRandomRuns(t *testing.T) {
-	for _, s := range []string{"Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZkdISUpLTE1OT1A", "d41d8cd98f00b204e9800998ecf8427e"} {
+	for _, s := range []string{"Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZkdISUpLTE1OT1A", "d41d8cd98f00b204e9800998ecf8427e", "k3v9q2x7m1z8p4w6t5r0j2h8"} {
 		if got := textsafe.MaskStrict("a " + s + " b"); got != "a "+textsafe.Masked+" b" {
 			t.Errorf("%q becomes %q", s, got)
 		}
 	}
-	for _, s := range []string{"update_reservation_flights_of_customers", "certificate_7504069"} {
+	for _, s := range []string{"update_reservation_flights_of_customers", "certificate_7504069", "invoices_2024-01-31_customer_17_final", "src/chapter2/section11/listing4.go"} {
 		if got := textsafe.MaskStrict(s); got != s {
 			t.Errorf("%q becomes %q", s, got)
 		}

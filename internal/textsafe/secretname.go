@@ -97,7 +97,7 @@ var (
 
 // signed is the sign behind a name, with the quotation marks and blanks around it: a colon, an
 // equals sign, an arrow or the next member.
-var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*[:=][=>]*[ \\t[]*|[\"'`\\\\\\]]{1,8}[ \\t]*,?[\\s\"'\\\\n]*(?i:value)[\"'\\\\]*[:=][ \\t]*)")
+var signed = regexp.MustCompile("^(?:[\"'`\\\\\\]]{0,8}[ \\t]*(?:[:=][=>]*|：)[ \\t[]*|[\"'`\\\\\\]]{1,8}[ \\t]*,?[\\s\"'\\\\n]*(?i:value)[\"'\\\\]*[:=][ \\t]*)")
 
 // opening is a quotation mark, also within JSON in JSON in JSON.
 var opening = regexp.MustCompile("^\\\\{0,7}[\"'`]")
@@ -160,7 +160,7 @@ func (k nameKind) holds(v string, by between) bool {
 	secret := by == aSign || len(v) >= 6 && tells
 	switch {
 	case k == numberName:
-		return by == aSign && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
+		return by != aBlank && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
 	case k == headerName:
 		secret = by == aSign && len(v) >= 8 && mixed(v)
 	case k == faintName:
@@ -201,9 +201,6 @@ func valueLength(s, quote string, line bool) int {
 
 // Text that reads like words: letters, hyphens and the like, capitals only at the beginning of
 // a word or everywhere.
-var (
-	letters  = regexp.MustCompile(`^[A-Za-z_. /-]*$`)
-	twoHumps = regexp.MustCompile(`[a-z][A-Z].*[a-z][A-Z]`)
-)
+var letters, twoHumps = regexp.MustCompile(`^[A-Za-z_. /-]*$`), regexp.MustCompile(`[a-z][A-Z].*[a-z][A-Z]`)
 
 func plain(v string) bool { return letters.MatchString(v) && !twoHumps.MatchString(v) }

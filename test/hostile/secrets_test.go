@@ -41,18 +41,24 @@ var secrets = map[string]func(w *world) (secret, text string){
 	"basic": with("Authorization: Basic %s", func(w *world) string {
 		return base64.StdEncoding.EncodeToString([]byte("u:" + w.token(alphanumeric, 14)))
 	}),
-	"bearer":           with("Authorization: Bearer %s", func(w *world) string { return w.token(alphanumeric, 32) }),
-	"cookie":           with("Cookie: session=%s; path=/", func(w *world) string { return w.token(alphanumeric, 40) }),
-	"header":           with("X-Api-Key: %s", func(w *world) string { return w.token(hexadecimal, 32) }),
-	"environment":      with("export API_KEY=\"%s\"", func(w *world) string { return w.token(alphanumeric, 24) }),
-	"YAML":             with("client_secret: \"%s\"", func(w *world) string { return w.token(alphanumeric, 22) }),
-	"JSON":             with("{\"accessToken\":\"%s\"}", func(w *world) string { return w.token(alphanumeric, 26) }),
-	"XML":              with("<password>%s</password>", func(w *world) string { return w.token(alphanumeric, 18) }),
-	"one-time code":    with("enter otp=%s now", func(w *world) string { return w.digits(6) }),
-	"account key":      with("AccountName=x;AccountKey=%s;Suffix=y", func(w *world) string { return w.token(alphanumeric, 86) + "==" }),
-	"Spanish":          with("contraseña: %s", func(w *world) string { return w.word() + w.digits(2) }),
-	"glued option":     with("mysql -uroot -p%s db", func(w *world) string { return w.word() + w.digits(2) }),
-	"bare hexadecimal": with("", func(w *world) string { return w.token(hexadecimal, 64) }),
+	"bearer":            with("Authorization: Bearer %s", func(w *world) string { return w.token(alphanumeric, 32) }),
+	"cookie":            with("Cookie: session=%s; path=/", func(w *world) string { return w.token(alphanumeric, 40) }),
+	"header":            with("X-Api-Key: %s", func(w *world) string { return w.token(hexadecimal, 32) }),
+	"environment":       with("export API_KEY=\"%s\"", func(w *world) string { return w.token(alphanumeric, 24) }),
+	"YAML":              with("client_secret: \"%s\"", func(w *world) string { return w.token(alphanumeric, 22) }),
+	"JSON":              with("{\"accessToken\":\"%s\"}", func(w *world) string { return w.token(alphanumeric, 26) }),
+	"XML":               with("<password>%s</password>", func(w *world) string { return w.token(alphanumeric, 18) }),
+	"one-time code":     with("enter otp=%s now", func(w *world) string { return w.digits(6) }),
+	"account key":       with("AccountName=x;AccountKey=%s;Suffix=y", func(w *world) string { return w.token(alphanumeric, 86) + "==" }),
+	"Spanish":           with("contraseña: %s", func(w *world) string { return w.word() + w.digits(2) }),
+	"glued option":      with("mysql -uroot -p%s db", func(w *world) string { return w.word() + w.digits(2) }),
+	"bare hexadecimal":  with("", func(w *world) string { return w.token(hexadecimal, 64) }),
+	"bare token":        with("", func(w *world) string { return w.token(alphanumeric, 32) }),
+	"lower token":       with("", func(w *world) string { return strings.ToLower(w.token(alphanumeric, 40)) }),
+	"sentence of a PIN": with("your PIN is %s", func(w *world) string { return w.digits(6) }),
+	"Russian":           with("пароль: %s", func(w *world) string { return w.word() + w.digits(2) }),
+	"Chinese":           with("密码：%s", func(w *world) string { return w.word() + w.digits(2) }),
+	"Japanese":          with("パスワード = %s", func(w *world) string { return w.word() + w.digits(2) }),
 }
 
 func with(text string, draw func(w *world) string) func(w *world) (secret, whole string) {
@@ -65,8 +71,8 @@ func with(text string, draw func(w *world) string) func(w *world) (secret, whole
 	}
 }
 
-// Of 27 kinds of secrets three at most reach a prompt, the log or what an agent reads. A glued option,
-// a name in Spanish and bare hexadecimal digits are not told from words and digests.
+// Of 38 kinds of secrets three at most reach a prompt, the log or what an agent reads. A glued option
+// is not told from words.
 func TestSecretsReachNeitherPromptsNorLogNorAgents(t *testing.T) {
 	w := newWorld(t, false)
 	w.Kill()
@@ -104,7 +110,7 @@ func TestSecretsReachNeitherPromptsNorLogNorAgents(t *testing.T) {
 			marks++
 		}
 	}
-	if len(leaks) > len(names)/9 {
+	if len(leaks) > 3 {
 		t.Errorf("%d of %d kinds of secrets are told: %q", len(leaks), len(names), leaks)
 	}
 	if marks < len(names)*3/4 {
