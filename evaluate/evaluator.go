@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -275,7 +276,7 @@ const (
 func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
-		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief, kind: o.kind, source: c.Source(),
+		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief, kind: o.kind, source: c.Source(), metadata: bytes.Clone(c.Metadata),
 		ruled: o.ruled, sure: o.sure, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
 		from: ctx, until: c.Evaluation.NotBefore,
 	}

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type job struct {
 	kind   *reading.Kind
 	source string
 	like   [16]byte
+	// metadata are the call's.
+	metadata json.RawMessage
 	// ruled is what the rules said, brought within the bound.
 	ruled memoryd.Evaluation
 	sure  bool

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"sync"
 
@@ -156,6 +157,8 @@ func splitCost(u memoryd.Usage, n int) []memoryd.Cost {
 type Event struct {
 	memoryd.ToolRef
 	Key memoryd.CallKey
+	// Metadata are the call's.
+	Metadata json.RawMessage
 	// Evaluation is the call's evaluation: judged, or failed.
 	Evaluation memoryd.Evaluation
 	// Said is the judge's own evaluation, before the rules limited its score. It equals
@@ -172,14 +175,14 @@ type Event struct {
 func (d *Evaluator) Observe(f func(Event)) { d.observer = f }
 
 func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evaluation) {
-	d.observer(Event{c.ToolRef, c.Key, c.Evaluation, said, o.ruled, o.sure})
+	d.observer(Event{c.ToolRef, c.Key, c.Metadata, c.Evaluation, said, o.ruled, o.sure})
 }
 
 // tellSettled tells of those that the store has taken.
 func (d *Evaluator) tellSettled(list []settled, written []bool) {
 	for i, s := range list {
 		if s.e.State != memoryd.Pending && i < len(written) && written[i] {
-			d.observer(Event{s.j.ref, s.j.key, s.e, s.said, s.j.ruled, s.j.sure})
+			d.observer(Event{s.j.ref, s.j.key, s.j.metadata, s.e, s.said, s.j.ruled, s.j.sure})
 		}
 	}
 }

@@ -69,6 +69,10 @@ func TestRunsThatAskAreToldOrNotAndTheEffectIsFound(t *testing.T) {
 	for range 4 {
 		record("stuck", `{"n":7}`, false)
 	}
+	if text := scrapeOf(t, a); !strings.Contains(text, fmt.Sprintf("memoryd_judged_calls_total{advice=\"told\",outcome=\"succeeded\"} %d\n", 5*told)) ||
+		!strings.Contains(text, fmt.Sprintf("memoryd_judged_calls_total{advice=\"untold\",outcome=\"failed\"} %d\n", 2*untold)) {
+		t.Errorf("the metrics count other calls than the effect: %d told, %d untold:\n%s", told, untold, text)
+	}
 	code, out, errs := printed(t, "effect", "--workspace", "w", "--url", url)
 	if code != exitDone || !strings.Contains(out, "failed calls avoided.") || !strings.Contains(out, fmt.Sprintf("0 %% of %d calls", 5*told)) || !strings.Contains(out, fmt.Sprintf("40 %% of %d calls", 5*untold)) {
 		t.Errorf("%d: %s%s", code, out, errs)

@@ -13,6 +13,7 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/evaluate"
+	"memoryd/guidelines/effect"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
@@ -210,6 +211,7 @@ func (a *app) judged(e evaluate.Event) {
 	a.agreement.Judged(e.Said, e.Ruled)
 	logVerdict(a.log, &e)
 	if e.Evaluation.State == memoryd.Judged {
+		a.metrics.Judged(effect.SideOf(e.Metadata).String(), labels[e.Evaluation.Score])
 		by, _, _ := strings.Cut(e.Evaluation.JudgedBy, ":")
 		a.tracer.Evaluated(trace.Evaluation{
 			Workspace: e.Workspace, Tool: e.Tool, Call: e.Key.String(), Score: e.Evaluation.Score, Label: labels[e.Evaluation.Score], By: by,

@@ -28,7 +28,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.shoot("overview", 1440)
 	b.visit("")
 	b.wait(`document.querySelectorAll("#most ~ *, section table tbody tr").length > 5`)
-	for _, view := range []string{"", "tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
+	for _, view := range []string{"", "tools", "calls", "runs", "review", "kinds", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
 		b.survey(view)
 	}
 	b.visit("tools", "q", "nothing-is-called-so")

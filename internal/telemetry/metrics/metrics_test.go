@@ -21,6 +21,8 @@ func full(t *testing.T) *metrics.Registry {
 	r.ModelRequest(metrics.ModelRequest{
 		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second, PromptTokens: 900, CompletionTokens: 45, Cost: 0.002,
 	})
+	r.Judged("told", "succeeded")
+	r.Judged("", "failed")
 	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)
 	r.Judge(func() metrics.Judge {
 		return metrics.Judge{
@@ -81,6 +83,7 @@ func TestNumbersArriveAtTheScraper(t *testing.T) {
 		`memoryd_verdicts_total{judge="model"} 7`,
 		`memoryd_verdicts_total{judge="failed"} 1`,
 		`memoryd_rule_verdicts_total{rule="not_success"} 3`,
+		`memoryd_judged_calls_total{advice="told",outcome="succeeded"} 1`, `memoryd_judged_calls_total{advice="unknown",outcome="failed"} 1`,
 		`memoryd_judge_failures_total{reason="rate_limited"} 6`,
 		`memoryd_judge_queue_depth 8`,
 		`memoryd_model_available{model="default"} 0`,

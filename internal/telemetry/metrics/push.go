@@ -34,6 +34,12 @@ func (r *Registry) ModelRequest(m ModelRequest) {
 	}
 }
 
+// Judged counts a call with a verdict: advice is "told", "untold", or "" if nobody knows what
+// its run got; outcome is failed, partial or succeeded.
+func (r *Registry) Judged(advice, outcome string) {
+	r.judged.WithLabelValues(cmp.Or(advice, "unknown"), outcome).Inc()
+}
+
 // The triggers and outcomes of compactions.
 const (
 	TriggerAsked     = "asked"     // the caller forced it
