@@ -359,32 +359,65 @@ func (c *Call) stands(id string) bool {
 
 // merge adds to a call what another account of it knows better, field by field.
 func merge(a, b *Call) {
-	var theirs, better [fields]bool
+	m := merging{Call: a, other: b}
 	for f := range fields {
 		mine, other := a.trusted(f), b.trusted(f)
-		better[f] = other > mine
-		a.by[f] = mine
-		b.by[f] = other
+		m.better[f] = other > mine
+		a.by[f], b.by[f] = mine, other
 	}
-	told := func(c *Call) bool { // a span without arguments may only not tell them
-		return len(c.Input) > 0 && (string(c.Input) != "{}" || c.by[arguments] > trust["otlp"][arguments])
-	}
-	theirs[arguments] = len(a.Input) == 0 && len(b.Input) > 0 || told(b) && (!told(a) || better[arguments])
-	if theirs[arguments] {
-		a.Input = b.Input
-	}
-	theirs[answer] = b.Ended && (!a.Ended || a.Truncated && !b.Truncated || a.Truncated == b.Truncated &&
-		(better[answer] && (b.Output != "" || a.Output == "") || b.by[answer] == a.by[answer] && len(b.Output) > len(a.Output) || a.Output == "" && b.Output != ""))
-	if theirs[answer] {
-		a.Output, a.Truncated = b.Output, b.Truncated
-	}
-	a.Ended = a.Ended || b.Ended
+	m.arguments()
+	m.answer()
+	m.names()
+	m.ending()
+	a.Local = a.Local || b.Local
 	for _, s := range b.Sources {
 		if !slices.Contains(a.Sources, s) {
 			a.Sources = append(a.Sources, s)
 		}
 	}
-	theirs[named] = b.Tool != "" && (a.Tool == "" || better[named])
+	for f := range fields {
+		if m.theirs[f] {
+			a.by[f] = b.by[f]
+		}
+	}
+}
+
+// merging is a call that takes from another account of it: better are the fields that the
+// other is believed more of, theirs those that it gave.
+type merging struct {
+	*Call
+	other          *Call
+	better, theirs [fields]bool
+}
+
+func (m *merging) arguments() {
+	m.theirs[arguments] = len(m.Input) == 0 && len(m.other.Input) > 0 ||
+		m.other.tellsInput() && (!m.tellsInput() || m.better[arguments])
+	if m.theirs[arguments] {
+		m.Input = m.other.Input
+	}
+}
+
+// tellsInput reports whether an account knows the arguments: a span without any may only
+// not tell them.
+func (c *Call) tellsInput() bool {
+	return len(c.Input) > 0 && (string(c.Input) != "{}" || c.by[arguments] > trust["otlp"][arguments])
+}
+
+func (m *merging) answer() {
+	a, b := m.Call, m.other
+	equally := b.by[answer] == a.by[answer]
+	fuller := a.Output == "" && b.Output != "" || m.better[answer] && (b.Output != "" || a.Output == "") || equally && len(b.Output) > len(a.Output)
+	m.theirs[answer] = b.Ended && (!a.Ended || a.Truncated && !b.Truncated || a.Truncated == b.Truncated && fuller)
+	if m.theirs[answer] {
+		a.Output, a.Truncated = b.Output, b.Truncated
+	}
+	a.Ended = a.Ended || b.Ended
+}
+
+func (m *merging) names() {
+	a, b := m.Call, m.other
+	m.theirs[named] = b.Tool != "" && (a.Tool == "" || m.better[named])
 	for _, f := range []struct{ mine, theirs *string }{
 		{&a.Conversation, &b.Conversation},
 		{&a.Agent, &b.Agent},
@@ -396,30 +429,29 @@ func merge(a, b *Call) {
 		{&a.Tool, &b.Tool},
 		{&a.ErrorType, &b.ErrorType},
 	} {
-		if *f.theirs != "" && (*f.mine == "" || better[named] || a.stands(*f.mine) && !b.stands(*f.theirs)) {
+		if *f.theirs != "" && (*f.mine == "" || m.better[named] || a.stands(*f.mine) && !b.stands(*f.theirs)) {
 			*f.mine = *f.theirs
 		}
 	}
-	if better[named] {
+	if m.better[named] {
 		a.Source = b.Source
 	}
-	a.Local = a.Local || b.Local
+}
+
+// ending takes over how a call ended, when and after how long.
+func (m *merging) ending() {
+	a, b := m.Call, m.other
 	a.Outcome = max(a.Outcome, b.Outcome)
-	if theirs[exit] = b.ExitCode != nil && (a.ExitCode == nil || better[exit]); theirs[exit] {
+	if m.theirs[exit] = b.ExitCode != nil && (a.ExitCode == nil || m.better[exit]); m.theirs[exit] {
 		a.ExitCode = b.ExitCode
 	}
 	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
 		a.Begun = b.Begun
 	}
-	if a.Done.IsZero() || !b.Done.IsZero() && better[named] {
+	if a.Done.IsZero() || !b.Done.IsZero() && m.better[named] {
 		a.Done = b.Done
 	}
-	if theirs[took] = b.Duration > 0 && (a.Duration == 0 || better[took]); theirs[took] {
+	if m.theirs[took] = b.Duration > 0 && (a.Duration == 0 || m.better[took]); m.theirs[took] {
 		a.Duration = b.Duration
-	}
-	for f := range fields {
-		if theirs[f] {
-			a.by[f] = b.by[f]
-		}
 	}
 }

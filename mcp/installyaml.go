@@ -42,18 +42,12 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 	}
 	own := yamlLines(after["memoryd"], indent, end)
 	switch {
-	case before["memoryd"] != nil || after["memoryd"] == nil: // it is written anew, or goes
-		begin, length := ownLines(text, indent)
-		if begin < 0 {
-			return nil, errors.New("memoryd's entry is in a form that memoryd cannot edit")
-		}
-		if after["memoryd"] == nil {
-			if rest := text[:begin]; len(servers) == 1 && bytes.HasSuffix(rest, []byte(ownMark+end+head)) {
-				begin, length = begin-len(ownMark+end+head), length+len(ownMark+end+head)
-			}
-			own = ""
-		}
-		return append(append(bytes.Clone(text[:begin]), own...), text[begin+length:]...), nil
+	case after["memoryd"] == nil && len(servers) == 1:
+		return replaceOwn(text, indent, ownMark+end+head, "")
+	case after["memoryd"] == nil:
+		return replaceOwn(text, indent, "", "")
+	case before["memoryd"] != nil:
+		return replaceOwn(text, indent, "", own)
 	case at >= 0 && len(servers) > 0:
 		at += len(head)
 		return append(append(bytes.Clone(text[:at]), own...), text[at:]...), nil
@@ -63,6 +57,17 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 		return nil, errors.New("its last line has no line break; add one")
 	}
 	return append(bytes.Clone(text), ownMark+end+head+own...), nil
+}
+
+// replaceOwn puts lines in the place of memoryd's entry and of the head before it, if it
+// stands there.
+func replaceOwn(text []byte, indent, head, own string) ([]byte, error) {
+	begin, length := ownLines(text, indent)
+	if begin < 0 {
+		return nil, errors.New("memoryd's entry is in a form that memoryd cannot edit")
+	}
+	before := bytes.TrimSuffix(text[:begin], []byte(head))
+	return append(append(bytes.Clone(before), own...), text[begin+length:]...), nil
 }
 
 // ownMark stands before a key that install added.

@@ -74,26 +74,13 @@ var mayBeEmpty = []string{"input", "output", "why", "enrich"}
 
 // AfterApply rejects values that no command could use, before anything is opened or
 // requested. Package kong calls it when it has parsed the command line.
-func (*cli) AfterApply(parsed *kong.Context) (err error) {
+func (*cli) AfterApply(parsed *kong.Context) error {
 	node := parsed.Selected()
 	if node == nil {
 		return nil
 	}
 	for _, flag := range flagsOf(node) {
-		target := flag.Target
-		if target.Kind() == reflect.String && !slices.Contains(mayBeEmpty, flag.Name) && givenEmpty(parsed.Args, "--"+flag.Name) {
-			return fmt.Errorf("--%s: must not be empty", flag.Name)
-		}
-		if words, many := reflect.TypeAssert[[]string](target); many && (slices.Contains(words, "") || flag.Required && len(words) == 0) {
-			err = errors.New("must not be empty")
-		} else if target.Kind() != reflect.String {
-			err = checkNumber(target, flag.Default)
-		} else if check := forms[flag.Name]; check != nil && target.String() != "" {
-			err = check(target.String())
-		} else if flag.Required && target.String() == "" {
-			err = errors.New("must not be empty")
-		}
-		if err != nil {
+		if err := checkFlag(flag, parsed.Args); err != nil {
 			return fmt.Errorf("--%s: %w", flag.Name, err)
 		}
 	}
@@ -105,6 +92,25 @@ func (*cli) AfterApply(parsed *kong.Context) (err error) {
 		if slices.Contains(words, "") && (value.Required || many) {
 			return fmt.Errorf("<%s>: must not be empty", value.Name)
 		}
+	}
+	return nil
+}
+
+// checkFlag refuses the value of a flag that no command could use.
+func checkFlag(flag *kong.Flag, args []string) error {
+	empty := errors.New("must not be empty")
+	if words, many := reflect.TypeAssert[[]string](flag.Target); many && (slices.Contains(words, "") || flag.Required && len(words) == 0) {
+		return empty
+	}
+	if flag.Target.Kind() != reflect.String {
+		return checkNumber(flag.Target, flag.Default)
+	}
+	text, check := flag.Target.String(), forms[flag.Name]
+	switch {
+	case !slices.Contains(mayBeEmpty, flag.Name) && givenEmpty(args, "--"+flag.Name), flag.Required && text == "":
+		return empty
+	case check != nil && text != "":
+		return check(text)
 	}
 	return nil
 }

@@ -101,12 +101,8 @@ func afterError(rest string) bool {
 		return true
 	}
 	switch c := rest[0]; {
-	case c == 's': // errors: …
-		if list, ok := strings.CutPrefix(rest, "s:"); ok {
-			list = strings.TrimLeft(list, " ")
-			return list != "none" && !strings.HasPrefix(list, "no ") && (list == "" || strings.Trim(list, "0123456789") != "") // else it is how many
-		}
-		return strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
+	case c == 's':
+		return afterErrors(rest[1:])
 	case c == ':' && IsVoid(strings.TrimSpace(rest[1:])) && len(rest) > 3:
 		return false
 	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
@@ -117,15 +113,20 @@ func afterError(rest string) bool {
 		return false
 	}
 	column := strings.HasPrefix(rest, "  ")
-	rest = strings.TrimLeft(rest, " \t")
-	if column && rest != "" && phrases.IsDigit(rest[0]) { // of a table: how many there are
-		return false
+	if rest = strings.TrimLeft(rest, " \t"); rest != "" && phrases.IsDigit(rest[0]) {
+		return !column // of a table it is how many there are
 	}
-	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || rest != "" && strings.IndexByte("([#\"", rest[0]) >= 0 {
-		return true
+	_, sets := phrases.HasPrefixAny(rest, []string{"-", "–", "—", "(", "[", "#", "\""})
+	return sets
+}
+
+// afterErrors is afterError behind the plural.
+func afterErrors(rest string) bool {
+	if list, ok := strings.CutPrefix(rest, ":"); ok {
+		list = strings.TrimLeft(list, " ")
+		return list == "" || list != "none" && !strings.HasPrefix(list, "no ") && strings.Trim(list, "0123456789") != "" // else it is how many
 	}
-	w := rest[:phrases.NameLen(rest)]
-	return w != "" && phrases.IsDigit(w[0])
+	return strings.HasPrefix(rest, " occurred") || strings.HasPrefix(rest, " found")
 }
 
 func secondWord(s string) string {

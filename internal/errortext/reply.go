@@ -89,20 +89,26 @@ func (r *Reply) member(c int32, ro role) {
 		r.Findings = true
 	case roleCount: // says how much there is, not what
 	default:
-		key := NormalKey(r.Doc.Nodes[c].Key)
-		if r.leftUndone(c, key) {
-			r.Warning = c
-			return
-		} else if r.Doc.Nodes[c].Kind == loosejson.Object && strings.HasSuffix(key, "status") {
-			r.Envelopes = append(r.Envelopes, c) // requestStatus
-			return
-		} else if n := &r.Doc.Nodes[c]; n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")) {
-			r.Undone = c
-		} else if strings.HasSuffix(key, "reason") && r.Doc.Filled(c) {
-			r.Reason = c
-		}
-		r.other(c)
+		r.plain(c)
 	}
+}
+
+// plain files a member without a role.
+func (r *Reply) plain(c int32) {
+	n := &r.Doc.Nodes[c]
+	switch key := NormalKey(n.Key); {
+	case r.leftUndone(c, key):
+		r.Warning = c
+		return
+	case n.Kind == loosejson.Object && strings.HasSuffix(key, "status"): // requestStatus
+		r.Envelopes = append(r.Envelopes, c)
+		return
+	case n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")):
+		r.Undone = c
+	case strings.HasSuffix(key, "reason") && r.Doc.Filled(c):
+		r.Reason = c
+	}
+	r.other(c)
 }
 
 // leftUndone reports whether a member lists what was not done: UnprocessedItems, failedRows.
@@ -154,10 +160,7 @@ func (r *Reply) outcome(c int32, ro role) {
 	num := r.Doc.Number(c)
 	switch {
 	case ro == roleErrno:
-		if key := NormalKey(n.Key); key == "sqlstate" && !BadSQLState(n.Val) || key == "signal" && !strings.HasPrefix(n.Val, "SIG") {
-			return
-		}
-		if num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts) {
+		if r.isErrno(n, num) {
 			r.Code = c
 		}
 	case num >= 400 && num < 600 || num < 0 && ro == roleCode:
@@ -167,6 +170,21 @@ func (r *Reply) outcome(c int32, ro role) {
 	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && FailureName(n.Val):
 		r.Code = c
 	}
+}
+
+// isErrno reports whether the member of such a name, with its number, is that of an error.
+func (r *Reply) isErrno(n *loosejson.Node, num int) bool {
+	switch NormalKey(n.Key) {
+	case "sqlstate":
+		if !BadSQLState(n.Val) {
+			return false
+		}
+	case "signal":
+		if !strings.HasPrefix(n.Val, "SIG") {
+			return false
+		}
+	}
+	return num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts)
 }
 
 // Ground is the kind of member by which a reply says that the call failed.

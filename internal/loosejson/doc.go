@@ -65,17 +65,24 @@ func Looks(s string) bool {
 	if s[0] == '{' {
 		return body[0] == '"' || body[0] == '\'' || body[0] == '}'
 	}
-	switch c := body[0]; c {
-	case '{', '[', '"', '\'', ']', '-', '(':
+	return looksLikeItem(body)
+}
+
+// looksLikeItem reports whether s, behind a bracket, starts like an item or the end of an array.
+func looksLikeItem(s string) bool {
+	c := s[0]
+	if isDigit(c) { // [1, 2] but not the log prefix [12:30:01]
+		end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+		return end < 0 || strings.IndexByte(",] \n\re", s[end]) >= 0
+	}
+	if strings.IndexByte("{[\"']-(", c) >= 0 {
+		return true
+	}
+	switch w := s[:wordLen(s)]; w {
+	case "true", "false", "null", "None", "True", "False":
 		return true
 	default:
-		if isDigit(c) { // [1, 2] but not the log prefix [12:30:01]
-			end := strings.IndexFunc(body, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-			return end < 0 || strings.IndexByte(",] \n\re", body[end]) >= 0
-		}
-		w := body[:wordLen(body)]
-		return w == "true" || w == "false" || w == "null" || w == "None" || w == "True" || w == "False" ||
-			w != "" && strings.HasPrefix(body[len(w):], "(") && isAlpha(c)
+		return w != "" && strings.HasPrefix(s[len(w):], "(") && isAlpha(c)
 	}
 }
 

@@ -181,24 +181,28 @@ func (p *parser) bare(key string) (int32, bool) {
 	if w == "" {
 		return p.angled(key)
 	}
-	n := Node{Kind: Other, Key: key, Val: w, Cut: p.end()}
-	switch w {
-	case "true", "True":
-		n.Kind = True
-	case "false", "False":
-		n.Kind = False
-	case "null", "None", "nil", "undefined":
-		n.Kind = Null
-	default:
-		if p.mend && IsNumber(w) || !p.mend && isDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
-			n.Kind = Number
-		}
-	}
+	n := Node{Kind: p.kindOf(w), Key: key, Val: w, Cut: p.end()}
 	p.mended(n.Kind == Other || n.Kind != Number && w != "true" && w != "false" && w != "null")
 	if !p.end() && p.s[p.i] == '(' && n.Kind == Other {
 		return p.constructor(n)
 	}
 	return p.add(n), !p.end()
+}
+
+// kindOf is what a word without quotation marks stands for.
+func (p *parser) kindOf(w string) Kind {
+	switch w {
+	case "true", "True":
+		return True
+	case "false", "False":
+		return False
+	case "null", "None", "nil", "undefined":
+		return Null
+	}
+	if p.mend && IsNumber(w) || !p.mend && isDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
+		return Number
+	}
+	return Other
 }
 
 // constructor reads Name(…) as one scalar. Keyword arguments stay unread.

@@ -208,25 +208,13 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 	}
 	full := len(arrived) >= lookPoints || len(judged) >= lookPoints ||
 		s.asksQuorum() // which may overlook what is acknowledged
-	points := len(arrived)
-	for _, w := range of {
-		points += len(w.recent)
-	}
-	owner := make(map[string]*watch, points)
 	for _, w := range of {
 		w.lost = w.lost || full
-		for id := range w.recent {
-			owner[id] = w
-		}
-		if len(judged) > 0 {
-			for i := range w.history {
-				owner[w.history[i].id] = w
-			}
-		}
 	}
 	if full {
 		return nil
 	}
+	owner := ownersOf(of, len(arrived), len(judged) > 0)
 	var unknown []string
 	for _, p := range arrived {
 		if owner[p.id] != nil {
@@ -259,6 +247,26 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 		w.advance(low, low-s.idle(), judged)
 	}
 	return nil
+}
+
+// ownersOf tells which watch knows a point: a recent one, and with history any of its own.
+// There is room for as many more.
+func ownersOf(of map[string]*watch, more int, history bool) map[string]*watch {
+	for _, w := range of {
+		more += len(w.recent)
+	}
+	owner := make(map[string]*watch, more)
+	for _, w := range of {
+		for id := range w.recent {
+			owner[id] = w
+		}
+		if history {
+			for i := range w.history {
+				owner[w.history[i].id] = w
+			}
+		}
+	}
+	return owner
 }
 
 // since gives the points of lives that were accepted after a stamp, and how many verdicts
