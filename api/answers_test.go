@@ -35,23 +35,24 @@ func TestARememberedAnswerIsTheAnswer(t *testing.T) {
 
 func TestAnswersAreBounded(t *testing.T) {
 	var a answers
-	r := &ops.Retrieved{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
+	r := &ops.Retrieved{Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
+	known := remembered{memories: r.Memories, encoded: encoded{body: []byte("{}")}}
 	for i := range 3 * maxAnswers {
-		a.keep(fmt.Append(nil, i), r, encoded{body: []byte("{}")})
+		a.keep(fmt.Append(nil, i), known)
 	}
 	if len(a.byBytes) > maxAnswers {
 		t.Errorf("%d answers are kept", len(a.byBytes))
 	}
-	a.keep([]byte("x"), r, encoded{body: []byte("{}")})
-	if _, ok := a.find([]byte("x"), r); !ok {
+	a.keep([]byte("x"), known)
+	if newest, ok := a.find([]byte("x")); !ok || !newest.answers(r) {
 		t.Error("the newest is not kept")
 	}
-	other := &ops.Retrieved{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}
-	if _, ok := a.find([]byte("x"), other); ok {
+	if known.answers(&ops.Retrieved{Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}) || new(remembered).answers(&ops.Retrieved{}) {
 		t.Error("another result got the answer")
 	}
-	a.keep([]byte("y"), r, encoded{body: make([]byte, maxAnswerBytes+1)})
-	if _, ok := a.find([]byte("y"), r); ok {
+	known.encoded.body = make([]byte, maxAnswerBytes+1)
+	a.keep([]byte("y"), known)
+	if _, ok := a.find([]byte("y")); ok {
 		t.Error("an answer that is too large is kept")
 	}
 }

@@ -285,8 +285,8 @@ const (
 	maxAnswerBytes   = 16 << 10
 )
 
-// answers remembers the encoded form of answers to requests for guidelines: most
-// of what such a request costs is writing the same JSON again. An encoding is
+// answers remembers requests for guidelines and the encoded form of their answers: most
+// of what such a request costs is reading and writing the same JSON again. An encoding is
 // used only for the very same result.
 type answers struct {
 	mu      sync.RWMutex
@@ -294,35 +294,30 @@ type answers struct {
 }
 
 type remembered struct {
-	answer   string
+	request  *wire.NamesRequest // which is not changed
 	memories []ops.Memory
 	encoded  encoded
 }
 
-// has reports whether an answer to the request is known, though it may be an old one.
-func (a *answers) has(request []byte) bool {
+// find gives what is known of a request, though the answer may be an old one.
+func (a *answers) find(request []byte) (remembered, bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	_, ok := a.byBytes[string(request)]
-	return ok
+	known, ok := a.byBytes[string(request)]
+	return known, ok
 }
 
-// find gives the encoding of the result, if it is known for the request.
-func (a *answers) find(request []byte, r *ops.Retrieved) (encoded, bool) {
-	a.mu.RLock()
-	known, ok := a.byBytes[string(request)]
-	a.mu.RUnlock()
-	same := func(x, y ops.Memory) bool { return x.Tool == y.Tool && x.Statistics == y.Statistics }
-	if !ok || known.answer != r.Answer || !slices.EqualFunc(known.memories, r.Memories, same) {
-		return encoded{}, false
-	}
-	return known.encoded, true
+// answers reports whether the encoding is that of the result.
+func (k *remembered) answers(r *ops.Retrieved) bool {
+	return k.memories != nil && slices.EqualFunc(k.memories, r.Memories, func(x, y ops.Memory) bool {
+		return x.Tool == y.Tool && x.Statistics == y.Statistics
+	})
 }
 
 // keep remembers an encoding. The map is begun anew when it is full: what is
 // asked often comes back at once.
-func (a *answers) keep(request []byte, r *ops.Retrieved, e encoded) {
-	if len(request) > maxAnswerRequest || len(e.body) > maxAnswerBytes {
+func (a *answers) keep(request []byte, known remembered) {
+	if len(request) > maxAnswerRequest || len(known.encoded.body) > maxAnswerBytes {
 		return
 	}
 	a.mu.Lock()
@@ -330,5 +325,5 @@ func (a *answers) keep(request []byte, r *ops.Retrieved, e encoded) {
 	if a.byBytes == nil || len(a.byBytes) >= maxAnswers {
 		a.byBytes = make(map[string]remembered)
 	}
-	a.byBytes[string(request)] = remembered{r.Answer, slices.Clone(r.Memories), e}
+	a.byBytes[string(request)] = known
 }

@@ -120,31 +120,32 @@ func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any,
 // before each call of an agent. One that was asked for before waits for no turn
 // among requests that compute: it stands in memory.
 func (s *server) retrieveToolMemory(c echo.Context, body []byte) (v any, err error) {
-	var req wire.NamesRequest
-	if err := s.decode(body, &req); err != nil {
-		return nil, err
+	known, again := s.answers.find(body)
+	if !again {
+		known.request = new(wire.NamesRequest)
+		if err := s.decode(body, known.request); err != nil {
+			return nil, err
+		}
 	}
-	names, err := s.namesOf(c.Request().Context(), &req)
+	names, err := s.namesOf(c.Request().Context(), known.request)
 	if err != nil {
 		return nil, err
 	}
-	waited := s.turn(c, names.Workspace, !s.answers.has(body), func() { v, err = s.retrieve(c, body, names) })
+	waited := s.turn(c, names.Workspace, !again, func() { v, err = s.retrieve(c, body, names, known) })
 	return v, cmp.Or(waited, err)
 }
 
-func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest) (any, error) {
+func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, known remembered) (any, error) {
 	got, err := s.Flows.RetrieveToolMemory.Run(c.Request().Context(), names)
 	if err != nil {
 		return nil, err
 	}
 	again := !names.WholeHistory && names.RecentCalls == 0 && len(got.Unknown) == 0
-	if again {
-		if known, ok := s.answers.find(body, got); ok {
-			return known, nil
-		}
+	if again && known.answers(got) {
+		return known.encoded, nil
 	}
 	found := wire.Response{
-		Answer: got.Answer, Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
+		Answer: got.Answer(), Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
 	}
 	if !again {
 		return encodeOnce(found)
@@ -153,9 +154,9 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest) (
 	if err != nil {
 		return nil, err
 	}
-	e = e.tagged()
-	s.answers.keep(body, got, e)
-	return e, nil
+	known.encoded, known.memories = e.tagged(), slices.Clone(got.Memories)
+	s.answers.keep(body, known)
+	return known.encoded, nil
 }
 
 // namesOf reads what is asked of which tools.

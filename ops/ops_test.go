@@ -331,8 +331,8 @@ func TestRetrieveAnswersInTheOrderAskedWithinItsBudget(t *testing.T) {
 	req.RecentCalls = 1
 	got := mustRun(t, &h.RetrieveToolMemory, req)
 	want := "Retrieved 2 tool memory(ies):\n\nTool: b\n" + written(2, 2).Render() + "\n\n---\n\nTool: a\nNo guideline yet: 1 call(s) recorded, not summarised."
-	if got.Answer != want {
-		t.Errorf("got  %s\nwant %s", got.Answer, want)
+	if got.Answer() != want {
+		t.Errorf("got  %s\nwant %s", got.Answer(), want)
 	}
 	if n := len(got.Memories[0].Calls); n != 1 {
 		t.Errorf("%d calls shown, want 1", n)
@@ -340,8 +340,8 @@ func TestRetrieveAnswersInTheOrderAskedWithinItsBudget(t *testing.T) {
 	req = named("b", "a")
 	req.MaxTokens = 20
 	got = mustRun(t, &h.RetrieveToolMemory, req)
-	if !strings.HasSuffix(got.Answer, "[cut to fit max_tokens]") || len(got.Answer) > 80 {
-		t.Errorf("%d characters: %q", len(got.Answer), got.Answer)
+	if !strings.HasSuffix(got.Answer(), "[cut to fit max_tokens]") || len(got.Answer()) > 80 {
+		t.Errorf("%d characters: %q", len(got.Answer()), got.Answer())
 	}
 }
 

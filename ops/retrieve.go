@@ -24,11 +24,15 @@ const heldBack = "This run is in the control group: it gets no guideline."
 
 // Retrieved are the requested guidelines.
 type Retrieved struct {
-	Answer   string
 	Memories []Memory
 	// Unknown are requested names without a memory.
 	Unknown []string
+	// MaxTokens bounds the answer; 0 is no bound.
+	MaxTokens int
 }
+
+// Answer is the text for agents.
+func (r *Retrieved) Answer() string { return fit(render(r.Memories), r.MaxTokens) }
 
 // Sections returns the headings of a guideline's sections.
 func Sections() []string { return guidelines.AllSections() }
@@ -41,7 +45,7 @@ func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error
 		calls = 0
 	}
 	budget := share(r.MaxTokens, r.Memories)
-	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown}
+	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown, MaxTokens: r.MaxTokens}
 	untold := d.Revisions.Untold(r.Workspace, r.Session)
 	for i := range r.Memories {
 		tool := r.Memories[i].Tool
@@ -66,7 +70,6 @@ func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error
 		}
 		out.Memories[i] = m
 	}
-	out.Answer = fit(render(out.Memories), r.MaxTokens)
 	return out, nil
 }
 

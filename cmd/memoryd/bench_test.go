@@ -50,6 +50,34 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
+// BenchmarkRetrieve is the guideline of one of a hundred tools, asked for again, through the
+// whole server but the network.
+func BenchmarkRetrieve(b *testing.B) {
+	a := testApp(b, config.BackendSQLite, b.TempDir(), "")
+	a.Start(b.Context())
+	b.Cleanup(func() { _ = a.Stop(context.Background()) })
+	ask := func(path, body string) {
+		rec := httptest.NewRecorder()
+		a.server.Handler.ServeHTTP(rec, httptest.NewRequest("POST", "http://localhost/"+path, strings.NewReader(body)))
+		if rec.Code != 200 {
+			b.Fatal(rec.Body)
+		}
+	}
+	names := make([]string, 100)
+	for i := range names {
+		names[i] = fmt.Sprintf("tool%d", i)
+		ask("add_tool_call_result", fmt.Sprintf(`{"tool_name":%q,"tool_call_results":[{"input":{"query":"q"},"output":"found 3 results"}]}`, names[i]))
+	}
+	ask("summary_tool_memory", fmt.Sprintf(`{"tool_names":%q}`, strings.Join(names, ",")))
+	b.ReportAllocs()
+	before, n := processorTime(), 0
+	for b.Loop() {
+		ask("retrieve_tool_memory", fmt.Sprintf(`{"tool_names":%q,"include_history":false}`, names[n%len(names)]))
+		n++
+	}
+	b.ReportMetric(float64((processorTime()-before).Nanoseconds())/float64(n)/1e3, "cpu-µs/op")
+}
+
 // processorTime is what this process has taken of the processors, which the load of
 // the machine moves less than the clock.
 func processorTime() time.Duration {
