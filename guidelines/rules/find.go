@@ -437,9 +437,9 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 }
 
 // named reports whether a message holds the name of a parameter, with no letter or digit
-// of the same script beside it.
+// of the same script beside it. An empty name stands in none.
 func named(message, p string) bool {
-	for rest := message; ; {
+	for rest := message; p != ""; {
 		before, after, found := strings.Cut(rest, p)
 		if !found {
 			return false
@@ -451,6 +451,7 @@ func named(message, p string) bool {
 		}
 		rest = after
 	}
+	return false
 }
 
 // isNamePart leaves the scripts out that part words by no blank.

@@ -404,3 +404,22 @@ func TestARuleOnValuesOfSeveralToolsNamesTheOneThatGivesMost(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 }
+
+// A search for an empty value in a message never ended.
+func TestAnEmptyValueStandsInNoMessage(t *testing.T) {
+	var calls []Call
+	for i := range 40 {
+		input, message := fmt.Sprintf(`{"address2":"suite %d"}`, i%3), ""
+		switch {
+		case i == 7:
+			input = `{"address2":""}`
+		case i%4 == 0:
+			message = "order not found"
+		}
+		calls = append(calls, call(i, input, message))
+	}
+	Find("t", calls)
+	if named("order not found", "") {
+		t.Error("an empty name stands in a message")
+	}
+}
