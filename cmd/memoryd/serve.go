@@ -96,6 +96,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName, a.judge.Describe()); err != nil {
 		a.log.WarnContext(ctx, "cannot write the ready line", "err", err)
 	}
+	debug.FreeOSMemory() // most of what a start took is garbage
 	select {
 	case <-ctx.Done():
 	case err = <-a.failed:
