@@ -201,9 +201,9 @@ func BenchmarkPeekWorkspace(b *testing.B) {
 	}
 }
 
-// TestS5SilentBodiesTakeNoRoom announces bodies that never come, more than there is
+// TestSilentBodiesTakeNoRoom announces bodies that never come, more than there is
 // room for, and asks as others would.
-func TestS5SilentBodiesTakeNoRoom(t *testing.T) {
+func TestSilentBodiesTakeNoRoom(t *testing.T) {
 	s := &server{cfg: Config{MaxInFlight: 100, MaxBodyBytes: 16 << 20, MaxInFlightBytes: 32 << 20}}
 	s.quota = quotaOf(s.cfg)
 	e := echo.New()

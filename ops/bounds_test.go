@@ -11,9 +11,9 @@ import (
 	"memoryd/store/mem"
 )
 
-// TestS3CostsThatNoCallCanHaveAreRefused: their sums would be no numbers, and a
+// TestCostsThatNoCallCanHaveAreRefused: their sums would be no numbers, and a
 // workspace that holds one could not be shown any more.
-func TestS3CostsThatNoCallCanHaveAreRefused(t *testing.T) {
+func TestCostsThatNoCallCanHaveAreRefused(t *testing.T) {
 	h := newFixture(t, mem.New(), 10)
 	for _, c := range []memoryd.Call{{TimeCost: 1.7e308}, {TimeCost: 1e160}, {TimeCost: 1.1e9}, {TokenCost: 2e9}} {
 		it := item("t", "1")
@@ -25,8 +25,8 @@ func TestS3CostsThatNoCallCanHaveAreRefused(t *testing.T) {
 	}
 }
 
-// TestS4AnAnswerHoldsABoundedHistory: a hundred calls of a megabyte are not one answer.
-func TestS4AnAnswerHoldsABoundedHistory(t *testing.T) {
+// TestAnAnswerHoldsABoundedHistory: a hundred calls of a megabyte are not one answer.
+func TestAnAnswerHoldsABoundedHistory(t *testing.T) {
 	h := newFixture(t, mem.New(), 100)
 	long := strings.Repeat("x", 1<<20)
 	for i := range 12 {

@@ -45,7 +45,7 @@ func keepOriginal(ctx context.Context, s store.Store, workspace string, n int) e
 
 // S16: each quota refuses what would be more, names itself with its limit and what is used,
 // keeps nothing of it, holds after a restart, and leaves room again for what was deleted.
-func TestS16QuotasRefuseWhatWouldBeMore(t *testing.T) {
+func TestQuotasRefuseWhatWouldBeMore(t *testing.T) {
 	calls := func(s store.Store, n int) error { return keepCall(t.Context(), s, "w", "t", n, 100) }
 	tools := func(s store.Store, n int) error { return keepCall(t.Context(), s, "w", fmt.Sprint("t", n), n, 100) }
 	originals := func(s store.Store, n int) error { return keepOriginal(t.Context(), s, "w", n) }
@@ -113,7 +113,7 @@ func held(t *testing.T, s store.Store) (n int64) {
 
 // S16: so are workspaces; those that are there go on, also those that have nothing but
 // originals.
-func TestS16WorkspacesAreCounted(t *testing.T) {
+func TestWorkspacesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := mem.New()
 		s := quotaOver(kept, ops.Quotas{Workspaces: 3})

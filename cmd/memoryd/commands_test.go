@@ -174,7 +174,7 @@ func TestExport(t *testing.T) {
 }
 
 // What is printed never steers a terminal, whoever wrote it: tools, callers, files.
-func TestS12NothingForeignSteersTheTerminal(t *testing.T) {
+func TestNothingForeignSteersTheTerminal(t *testing.T) {
 	oneByOne(t)
 	url, stop := serveOnTheSide(t)
 	defer stop()

@@ -10,7 +10,7 @@ import (
 
 // S17: a line of a gigabyte is named and passed over in little memory; the lines after it
 // are read.
-func TestS17ALineOfAGigabyteIsSaidToBeOne(t *testing.T) {
+func TestALineOfAGigabyteIsSaidToBeOne(t *testing.T) {
 	oneByOne(t)
 	size := int64(1 << 30)
 	if testing.Short() {

@@ -77,9 +77,9 @@ func secretsOf() (texts, secrets []string) {
 	return texts, secrets
 }
 
-// TestS9SecretsReachNeitherDiskNorLogsNorPromptsNorAnswers plants secrets in all
+// TestSecretsReachNeitherDiskNorLogsNorPromptsNorAnswers plants secrets in all
 // that a client can send and looks for them everywhere.
-func TestS9SecretsReachNeitherDiskNorLogsNorPromptsNorAnswers(t *testing.T) {
+func TestSecretsReachNeitherDiskNorLogsNorPromptsNorAnswers(t *testing.T) {
 	oneByOne(t)
 	texts, secrets := secretsOf()
 	dir := t.TempDir()

@@ -273,7 +273,7 @@ func TestTheLinesOfOneSourceAreFoundAndTakenBack(t *testing.T) {
 // S1: a warning quotes no tool. What one source alone says of a tool that only it uses stands nowhere once others
 // recorded calls in the workspace, be it of other tools; it does where it is the only one,
 // once a second bears it out, and again when the others are forgotten.
-func TestS1AToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
+func TestAToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
 	_, ask := guardedApp(t)
 	mallory, ann := newKey(t, ask, "mallory"), newKey(t, ask, "ann")
 	fails := func(i int) string {
@@ -326,7 +326,7 @@ func TestS1AToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
 
 // S10: the guideline of a dump that was changed, or made elsewhere, waits for a person;
 // one that this installation wrote comes back as it was.
-func TestS10AForeignDumpIsSetAside(t *testing.T) {
+func TestAForeignDumpIsSetAside(t *testing.T) {
 	oneByOne(t)
 	dumps, ask := guardedApp(t)
 	ask("", "POST", "/add_tool_call_result", callsBody(20, "r", good))
@@ -389,7 +389,7 @@ func TestS10AForeignDumpIsSetAside(t *testing.T) {
 
 // S15: one key among several cannot push the others' calls out of a history, however many
 // it sends and however it sends them; what is kept stays within the bound.
-func TestS15OneSourceDoesNotEvictTheOthers(t *testing.T) {
+func TestOneSourceDoesNotEvictTheOthers(t *testing.T) {
 	_, ask := guardedApp(t)
 	tokens := map[string]string{}
 	for _, name := range []string{"ann", "mallory"} {
@@ -422,7 +422,7 @@ func TestS15OneSourceDoesNotEvictTheOthers(t *testing.T) {
 
 // S16: whoever would exceed a quota is told which, with a status that means so; what is
 // there goes on, and a metric counts the refusals.
-func TestS16AWorkspaceIsHeldToItsQuotas(t *testing.T) {
+func TestAWorkspaceIsHeldToItsQuotas(t *testing.T) {
 	a := configuredApp(t, "", "MEMORYD_QUOTAS_TOOLS=3", "MEMORYD_QUOTAS_ORIGINALS=2", "MEMORYD_QUOTAS_WORKSPACES=2")
 	a.Start(t.Context())
 	defer func() {

@@ -9,7 +9,7 @@ import (
 )
 
 // J1: what the tool usually answers says nothing about an error heading.
-func TestJ1AnErrorHeadingDecidesWhateverTheHistorySays(t *testing.T) {
+func TestAnErrorHeadingDecidesWhateverTheHistorySays(t *testing.T) {
 	j := rules.New()
 	for name, history := range map[string]*rules.Profile{
 		"texts":      learn(40, func(int) memoryd.Call { return judged("Done. Three files were written.", 1, 1, 1) }),
@@ -35,7 +35,7 @@ func TestJ1AnErrorHeadingDecidesWhateverTheHistorySays(t *testing.T) {
 }
 
 // J2: the tokens that a host reports are those of its growing prompt.
-func TestJ2TokensAreNoCostOfTheTool(t *testing.T) {
+func TestTokensAreNoCostOfTheTool(t *testing.T) {
 	history := learn(40, func(i int) memoryd.Call { return judged("ok", 1, 1, int64(1000+i)) })
 	c := judged("ok", 1, 1, 900_000)
 	c.Evaluation = memoryd.Evaluation{}
@@ -45,7 +45,7 @@ func TestJ2TokensAreNoCostOfTheTool(t *testing.T) {
 }
 
 // J3: the same message gets the same evaluation, whatever stands behind it.
-func TestJ3TheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
+func TestTheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 	j := rules.New()
 	for _, c := range []example{
 		{tool: "fetch", input: map[string]any{"url": "https://a.example"}, out: "The sites robots.txt (https://a.example/robots.txt), specifies that autonomous fetching of this page is not allowed"},
@@ -65,7 +65,7 @@ func TestJ3TheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 }
 
 // S21: what says nothing, or praises itself, is no success.
-func TestS21NothingSaidIsNoSuccess(t *testing.T) {
+func TestNothingSaidIsNoSuccess(t *testing.T) {
 	j := rules.New()
 	for _, out := range []string{
 		":", "...", "%%%%", "———",

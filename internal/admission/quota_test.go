@@ -90,7 +90,7 @@ func TestQuotasAddUp(t *testing.T) {
 }
 
 // Answers that a workspace does not fetch cost it its turn to work, and others nothing.
-func TestS4UnfetchedAnswersCostTheirWorkspaceAlone(t *testing.T) {
+func TestUnfetchedAnswersCostTheirWorkspaceAlone(t *testing.T) {
 	s := NewQuota(100, 900)
 	begin := func(workspace string) (Lease, error) {
 		l, err := s.Admit(0)

@@ -96,9 +96,9 @@ func content(ctx context.Context, dir string) (got map[string]string, notes int,
 	return got, len(records), err
 }
 
-// TestS7NoMutationIsServedAsRight changes a byte, cuts, empties or removes a file of a
+// TestNoMutationIsServedAsRight changes a byte, cuts, empties or removes a file of a
 // store 200 times: what it then serves is all that was acknowledged, or an error.
-func TestS7NoMutationIsServedAsRight(t *testing.T) {
+func TestNoMutationIsServedAsRight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one caller: the race detector has nothing to see")
 	}
@@ -183,8 +183,8 @@ func mutate(t *testing.T, r *rand.Rand, dir string) string {
 	return what
 }
 
-// TestS7AMissingDatabaseBesideItsLockIsAnError: an empty store would take its place.
-func TestS7AMissingDatabaseBesideItsLockIsAnError(t *testing.T) {
+// TestAMissingDatabaseBesideItsLockIsAnError: an empty store would take its place.
+func TestAMissingDatabaseBesideItsLockIsAnError(t *testing.T) {
 	source, _ := filledDir(t)
 	for _, name := range []string{fileName, fileName + "-wal"} {
 		if err := os.Remove(filepath.Join(source, name)); err != nil {
@@ -199,8 +199,8 @@ func TestS7AMissingDatabaseBesideItsLockIsAnError(t *testing.T) {
 	}
 }
 
-// TestS18FilesAreTheOwnersAlone, also where the folder was there before.
-func TestS18FilesAreTheOwnersAlone(t *testing.T) {
+// TestFilesAreTheOwnersAlone, also where the folder was there before.
+func TestFilesAreTheOwnersAlone(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // that is the point
 		t.Fatal(err)
@@ -222,8 +222,8 @@ func TestS18FilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
-// TestS23NothingOfADeletedToolIsLeftInAnyFile once the deletion is answered.
-func TestS23NothingOfADeletedToolIsLeftInAnyFile(t *testing.T) {
+// TestNothingOfADeletedToolIsLeftInAnyFile once the deletion is answered.
+func TestNothingOfADeletedToolIsLeftInAnyFile(t *testing.T) {
 	const canary = "qzxcanaryqzx"
 	dir := t.TempDir()
 	s := openTuned(t, summedSettings(dir), nil)

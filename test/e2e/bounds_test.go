@@ -56,10 +56,10 @@ func slowest(t *testing.T, s *daemon.Process, name string, n int) (p50, p99, liv
 	return took[n/2], took[n*99/100], livez
 }
 
-// TestS4ClientsThatDoNotReadHoldLittleMemory has 80 clients ask for pages of megabytes
+// TestClientsThatDoNotReadHoldLittleMemory has 80 clients ask for pages of megabytes
 // that they do not read: answers count from when they are made until they are
 // delivered. Another workspace is served meanwhile, none of its requests is refused.
-func TestS4ClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
+func TestClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MB")
 	}
@@ -86,9 +86,9 @@ func TestS4ClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
 	}
 }
 
-// TestS5SilentConnectionsStopNobody has 16 clients announce bodies of 16 MB of which
+// TestSilentConnectionsStopNobody has 16 clients announce bodies of 16 MB of which
 // nothing comes: what was announced is not reserved before it arrives.
-func TestS5SilentConnectionsStopNobody(t *testing.T) {
+func TestSilentConnectionsStopNobody(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
 	p50, p99, livez := slowest(t, s, "alone", 200)
 	dial(t, s, 16, "POST /add_tool_call_result HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\nContent-Length: 16777216\r\n\r\n{")

@@ -21,7 +21,7 @@ import (
 )
 
 // S19: with few file descriptors, silent connections beyond them keep nobody out.
-func TestS19FewFileDescriptorsKeepNobodyOut(t *testing.T) {
+func TestFewFileDescriptorsKeepNobodyOut(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no ulimit")
 	}
@@ -44,7 +44,7 @@ func TestS19FewFileDescriptorsKeepNobodyOut(t *testing.T) {
 
 // S26: clients that send requests all the time, on connections that they keep or on one
 // each, see a server that ends as one that is not there, and no answer cut off.
-func TestS26AServerThatEndsCutsNoRequests(t *testing.T) {
+func TestAServerThatEndsCutsNoRequests(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
 	body := []byte(`{"tool_name": "t", "async": true, "include_history": false, "tool_call_results": [{"output": "ok"}]}`)
 	var answered, cut atomic.Int64
