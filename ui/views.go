@@ -30,7 +30,7 @@ type overviewView struct {
 	ops.OverviewPage
 	Worst   []worst
 	Chart   *chart
-	Waiting []ops.PendingStatement
+	Waiting reviewView
 	Health  []health
 	Judge   string
 	Hosts   []Host
@@ -378,7 +378,10 @@ func (d *dashboard) worstTools(r *request, from int) (names []string, total int,
 	return names, ranked.Total, err
 }
 
-// ask adds what one tool has to decide.
+// Asked counts what is asked of a person.
+func (v *reviewView) Asked() int { return len(v.Statements) + len(v.Kinds) }
+
+// ask adds what one tool has to decide, what changes most first.
 func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
 	page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
 	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
@@ -397,21 +400,15 @@ func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
 	return nil
 }
 
-// waiting lists statements that wait, of the tools with the most failed calls first.
-func (d *dashboard) waiting(r *request, most int) (list []ops.PendingStatement, err error) {
+// waiting lists what waits for a person, of the tools with the most failed calls first.
+func (d *dashboard) waiting(r *request, most int) (v reviewView, err error) {
 	tools, _, err := d.worstTools(r, 0)
-	if err != nil {
-		return nil, err
-	}
 	began := d.Now()
-	for _, tool := range tools {
-		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-			return nil, err
-		}
-		if list = append(list, page.Statements...); len(list) >= most || d.Now().Sub(began) > searchTime {
-			break
-		}
+	for i := 0; err == nil && i < len(tools) && v.Asked() < most && d.Now().Sub(began) < searchTime; i++ {
+		err = d.ask(r, tools[i], &v)
 	}
-	return list[:min(most, len(list))], nil
+	slices.SortStableFunc(v.Kinds, func(a, b kindRow) int { return b.Calls - a.Calls })
+	v.Statements = v.Statements[:min(most, len(v.Statements))]
+	v.Kinds = v.Kinds[:min(most-len(v.Statements), len(v.Kinds))]
+	return v, err
 }

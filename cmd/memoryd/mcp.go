@@ -85,11 +85,12 @@ func hostsHere(home func() (string, error)) (found []ui.Host) {
 		{"Goose", ".local/share/goose/sessions", ""},
 		{"Copilot CLI", ".copilot/session-state", ""},
 		{"Pi", ".pi/agent/sessions", ""},
+		{"Cline", ".cline/data/tasks", ""},
 	} {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(h.folder))); err != nil || !info.IsDir() {
 			continue
 		}
-		host := ui.Host{Name: h.name, Commands: []string{"memoryd import ~/" + h.folder}}
+		host := ui.Host{Name: h.name, Commands: []string{"memoryd learn ~/" + h.folder}}
 		if h.hook != "" {
 			host.Commands = append(host.Commands, "memoryd hook install "+h.hook+" --yes")
 		}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"html"
 	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -63,12 +65,46 @@ func TestAnEmptyServerShowsCommandsForTheHostsOnThisMachine(t *testing.T) {
 	rec := httptest.NewRecorder()
 	pages.ServeHTTP(rec, httptest.NewRequest("GET", "/ui/?w=nothing-here", nil))
 	body := rec.Body.String()
-	for _, want := range []string{"Claude Code", "memoryd import ~/.claude/projects", "memoryd hook install claude-code --yes"} {
+	for _, want := range []string{"Claude Code", "memoryd learn ~/.claude/projects --workspace nothing-here", "memoryd hook install claude-code --yes"} {
 		if rec.Code != 200 || !strings.Contains(body, want) {
 			t.Errorf("%d, not %q\n%s", rec.Code, want, body)
 		}
 	}
 	if strings.Contains(body, "Codex") {
 		t.Error("Codex is not on this machine")
+	}
+}
+
+// From the first page one click opens the calls of the mistake that costs most, one the
+// proposal that waits for its tool, and one accepts it; then agents read it.
+func TestThreeClicksLeadFromAMistakeToItsCallsAndToTheAcceptedProposal(t *testing.T) {
+	oneByOne(t)
+	p := newPages(t, "off")
+	p.record()
+	part := func(page, pattern string) string {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(page)
+		if found == nil {
+			t.Fatalf("the page has no %s:\n%s", pattern, page)
+		}
+		return html.UnescapeString(found[1])
+	}
+	// A person sets a line, and then more calls show something else.
+	tool := []string{"w", "default", "t", "book_reservation"}
+	line := part(p.get("/ui/tool?t=book_reservation&w=default", 200), `name="line" value="(item-[0-9a-f]+)"`)
+	p.post("/ui/line", 303, append(tool, "line", line, "text", "It books.")...)
+	p.api("POST", "/add_tool_call_result", `{"tool_name":"book_reservation","tool_call_results":[{"input":{"voucher":"none"},"output":"booked"}]}`, 200)
+	p.post("/ui/rewrite", 303, tool...)
+
+	first := p.seen("/ui/", ">Decide</a>")
+	cause := part(first, `<h3><a href="([^"]+)"`)
+	if page := p.get(cause, 200); strings.Count(page, "<tr data-row") < 10 || strings.Contains(page, `chip good">`) {
+		t.Errorf("%s does not show the failed calls:\n%.3000s", cause, page)
+	}
+	review := p.get(part(first, `<a href="([^"]+)">Decide</a>`), 200)
+	p.post("/ui/release", 303, append(tool, "accept", "1", "id", part(review, `name="id" value="([^"]+)"`))...)
+	answer := p.api("POST", "/retrieve_tool_memory", `{"tool_names":"book_reservation","include_history":false}`, 200)
+	if strings.Contains(answer, "It books.") || !strings.Contains(answer, "In 54 calls") {
+		t.Errorf("agents do not read what was accepted: %s", answer)
 	}
 }

@@ -209,7 +209,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 	key := regexp.MustCompile(`id="c([0-9a-f]{32})"`).FindStringSubmatch(calls)[1]
 	for path, want := range map[string]string{
 		"/ui/":                                                  "What costs most",
-		"/ui/?by=time":                                          "book_reservation",
+		"/ui/?by=time":                                          "did they fail?",
 		"/ui/tools":                                             "update_reservation_flights",
 		"/ui/tools?sort=name&q=book":                            "1 tool",
 		"/ui/tools?q=nothing-is-called-so":                      "No tool matches",

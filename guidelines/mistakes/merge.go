@@ -151,7 +151,11 @@ func (g *group) add(at Place, f *Failure) {
 	case !f.Near:
 		g.vote(Fix{Kind: Unlike}, then, f)
 	case len(f.Changes) == 0:
-		g.vote(Fix{Kind: ByTime, Says: "make the same call again later"}, then, f)
+		says := "make the same call again later"
+		if n := len(f.Between); f.Again && n > 0 {
+			says = "make the same call again after " + code(f.Between[n-1])
+		}
+		g.vote(Fix{Kind: ByTime, Says: says}, then, f)
 	default:
 		for _, c := range f.Changes {
 			shown := *f

@@ -3,6 +3,7 @@ package mistakes
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,16 @@ func TestAToolInBetweenIsTheFixOnlyWhereRetriesWithoutItFail(t *testing.T) {
 	}
 	if f := told(t, always...)[0].Fix; f == nil || f.Kind != byChange {
 		t.Errorf("it worked as often without: %+v", f)
+	}
+}
+
+func TestTheSameCallThatWorksLaterNamesWhatCameBetween(t *testing.T) {
+	for between, want := range map[string]string{"": "make the same call again later", `a|edit|{}|ok`: "make the same call again after `edit`", `a|edit|{}|!no`: "make the same call again later"} {
+		calls := []string{`a|sh|{"c":"make test"}|!Error: two tests failed`, between, `a|sh|{"c":"make test"}|all passed`}
+		got := told(t, slices.DeleteFunc(calls, func(c string) bool { return c == "" })...)
+		if f := got[0].Fix; f == nil || f.Kind != ByTime || f.Says != want {
+			t.Errorf("after %q: %+v", between, f)
+		}
 	}
 }
 

@@ -86,9 +86,8 @@ func New(b Build) *Registry {
 		modelCost:   counter("model_cost_total", "Cost of the tokens at the configured prices; absent without prices.", "model", "op"),
 		modelTime: histogram("model_request_duration_seconds", "Time of one request to a model, from sending to the last byte.",
 			modelBuckets, "model", "op"),
-		modelWaits: histogram("model_wait_seconds", "Time a request waited before it was sent.", modelBuckets, "model", "op"),
-		judged: counter("judged_calls_total", "Verdicts by outcome (failed, partial, succeeded) and by advice: told and untold are calls of runs that "+
-			"asked and got advice, or none on purpose; unknown did not ask. A call that is sent twice counts twice.", "advice", "outcome"),
+		modelWaits:  histogram("model_wait_seconds", "Time a request waited before it was sent.", modelBuckets, "model", "op"),
+		judged:      counter("judged_calls_total", "Verdicts by outcome (failed, partial, succeeded) and advice: told, untold (on purpose) or unknown.", "advice", "outcome"),
 		compactions: counter("compactions_total", "Requests to compact a conversation, by trigger and outcome.", "trigger", "outcome"),
 		compactTime: histogram("compaction_duration_seconds", "Time of one compaction, its model requests included.", compactBuckets),
 		compactSave: counter("compaction_saved_tokens_total", "Tokens by which compactions made conversations smaller."),
