@@ -9,6 +9,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/rules"
+	"memoryd/internal/stats"
 )
 
 // LineOutcome compares calls from before a line of a guideline was published with those
@@ -37,6 +38,8 @@ type LineCounts struct {
 	Failed      int `json:"failed"`
 	Broke       int `json:"broke"`
 	BrokeFailed int `json:"broke_failed"`
+	// FailedCI95 is the 95 % interval of the share that failed; absent without calls.
+	FailedCI95 *stats.Interval `json:"failed_ci95,omitzero"`
 }
 
 // Published is the version that first had a line, and the newest call at that time.
@@ -80,6 +83,9 @@ func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call
 			case versions[i] >= p.Version:
 				o.Shown.count(c, broke)
 			}
+		}
+		for _, n := range []*LineCounts{&o.Before, &o.After, &o.Shown, &o.Untold} {
+			n.FailedCI95 = stats.Wilson(n.Failed, n.Calls)
 		}
 		list = append(list, o)
 	}

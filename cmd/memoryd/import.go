@@ -380,12 +380,18 @@ func (i *importer) flush() error {
 // record sends calls of a workspace in one request, or, where one of them spoils it,
 // each by itself. It tells of those that no error kept.
 func record(ctx context.Context, do asker, workspace, key string, items []json.RawMessage, verdicts bool) (wire.AddMetadata, error) {
-	body, err := json.Marshal(map[string]any{
-		"workspace_id": workspace, "tool_call_results": items, "async": true, "include_history": false, "only_verdicts": verdicts,
-	})
+	head, err := json.Marshal(map[string]any{"workspace_id": workspace, "async": true, "include_history": false, "only_verdicts": verdicts})
 	if err != nil {
 		return wire.AddMetadata{}, err
 	}
+	body := append(head[:len(head)-1], `,"tool_call_results":[`...)
+	for i, item := range items { // each is JSON, which Marshal would read again
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, item...)
+	}
+	body = append(body, "]}"...)
 	var got answer[wire.AddMetadata]
 	err = do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
 	p, ok := errors.AsType[*client.Error](err)

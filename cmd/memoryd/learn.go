@@ -409,7 +409,7 @@ func (l *learner) write(b learnBatch) error {
 func (l *learner) judged(c *heard, v *wire.Verdict) {
 	f := c.file
 	run := mistakes.Call{
-		Tool: c.Tool, Input: l.masked.JSON(c.Input), Output: c.Output, Seconds: c.TimeCost, Line: c.line,
+		Tool: c.Tool, Output: c.Output, Seconds: c.TimeCost, Line: c.line,
 		Bad: !c.Success, // until it is judged
 	}
 	if at, err := time.Parse(time.RFC3339Nano, c.CreateTime); err == nil {
@@ -423,6 +423,9 @@ func (l *learner) judged(c *heard, v *wire.Verdict) {
 	}
 	n := f.Tools[c.Tool]
 	n[0]++
+	if run.Bad || f.follow.Waits(c.run, c.Tool) { // else nobody looks at it
+		run.Input = l.masked.JSON(c.Input)
+	}
 	if run.Bad {
 		run.Output = l.masked.Text(run.Output)
 		n[1]++

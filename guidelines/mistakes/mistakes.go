@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -127,6 +128,12 @@ func (f *Follower) Add(name string, id uint64, c *Call) (number uint64, first bo
 		r.open = r.open[1:]
 	}
 	return r.id, first
+}
+
+// Waits reports whether a run has failed calls of a tool whose next good call is awaited.
+func (f *Follower) Waits(name, tool string) bool {
+	r := f.runs[name]
+	return r != nil && slices.ContainsFunc(r.open, func(o *open) bool { return o.Tool == tool })
 }
 
 // meet tells an open failure of a call that came after it, and whether it is settled.
