@@ -230,7 +230,7 @@ const (
 )
 
 // learnedForm is the form of what is remembered: files of another are read again.
-const learnedForm = 3
+const learnedForm = 4
 
 // learnedFile is what is remembered of a file that was read to its end.
 type learnedFile struct {

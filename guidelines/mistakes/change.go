@@ -16,7 +16,7 @@ import (
 
 // Change is one difference between a failed input and the next successful one.
 type Change struct {
-	// What is "added", "removed", "renamed", "replaced" or "edited".
+	// What is "added", "removed", "renamed", "replaced", "edited" or "spaced".
 	What string `json:"what"`
 	// Path is the parameter, "" for an input that is text; To is its new name.
 	Path string `json:"path,omitempty"`
@@ -37,6 +37,7 @@ const (
 	Renamed  = "renamed"
 	Replaced = "replaced"
 	Edited   = "edited"
+	spaced   = "spaced" // blanks and line breaks only
 )
 
 // shortValue bounds a value that is told, and shownValue one that is shown around a
@@ -129,6 +130,9 @@ func changeOf(path, bad, good string) (c Change, alike bool) {
 		}
 	}
 	alike = same > 0 && 2*same >= n
+	if slices.Equal(strings.Fields(bad), strings.Fields(good)) {
+		return Change{What: spaced, Path: path}, true
+	}
 	c = Change{What: Edited, Path: path, Bad: brief(strings.Join(wa[head:len(wa)-tail], "")), Good: brief(strings.Join(wb[head:len(wb)-tail], ""))}
 	if !alike || head+tail == 0 {
 		c.What, c.Bad, c.Good = Replaced, brief(bad), brief(good)
@@ -187,7 +191,7 @@ func (c Change) general() Change { return Change{What: c.What, Path: c.Path, To:
 // parameter, or a few words that are no identifier.
 func (c Change) definite() bool {
 	if c.What != Replaced && c.What != Edited {
-		return plain(c.Good)
+		return c.What != spaced && plain(c.Good)
 	}
 	return c.Bad != "" && plain(c.Bad) && plain(c.Good) // what lacks a few words cannot be told from others
 }
@@ -217,6 +221,8 @@ func (c Change) String() string {
 		return "give " + of
 	case c.What == Removed:
 		return "leave out " + of
+	case c.What == spaced:
+		return "change blanks and line breaks in " + of
 	case c.What == Renamed:
 		return fmt.Sprintf("name the parameter %s, not %s", code(c.To), of)
 	case c.Bad == "" && c.Good != "":

@@ -175,7 +175,7 @@ func (g *group) add(at Place, f *Failure) {
 
 // alone reports whether nothing but which parameters are given changed beside c.
 func alone(all []Change, c Change) bool {
-	return !slices.ContainsFunc(all, func(o Change) bool { return o != c && (o.What == Edited || o.What == Replaced) })
+	return !slices.ContainsFunc(all, func(o Change) bool { return o != c && (o.What == Edited || o.What == Replaced || o.What == spaced) })
 }
 
 func (g *group) vote(fix Fix, at Place, f *Failure) {
@@ -190,7 +190,8 @@ func (g *group) vote(fix Fix, at Place, f *Failure) {
 	v.Calls++
 	v.runs[f.Run] = true
 	v.Runs = len(v.runs)
-	if v.Good == "" || len(f.Did)+len(f.Then) < len(v.Bad)+len(v.Good) {
+	// An example whose parts look the same shows nothing: they differ in blanks.
+	if f.Did != f.Then && (v.Good == "" || len(f.Did)+len(f.Then) < len(v.Bad)+len(v.Good)) {
 		v.Bad, v.Good, v.Where = f.Did, f.Then, at
 	}
 }

@@ -82,6 +82,14 @@ func TestAToolInBetweenIsTheFixOnlyWhereRetriesWithoutItFail(t *testing.T) {
 	}
 }
 
+func TestAnExampleOfAFixShowsADifference(t *testing.T) {
+	blanks := []string{`a|edit|{"s":"if x:  return   y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|!Error: bad indent`,
+		`a|edit|{"s":"if x: return y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|ok`}
+	if f := told(t, blanks...)[0].Fix; f == nil || f.Says != "change blanks and line breaks in `s`" || f.Definite || f.Good != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestTheSameCallThatWorksLaterNamesWhatCameBetween(t *testing.T) {
 	for between, want := range map[string]string{"": "make the same call again later", `a|edit|{}|ok`: "make the same call again after `edit`", `a|edit|{}|!no`: "make the same call again later"} {
 		calls := []string{`a|sh|{"c":"make test"}|!Error: two tests failed`, between, `a|sh|{"c":"make test"}|all passed`}
