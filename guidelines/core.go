@@ -137,8 +137,8 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Distinct > 0 && p.Distinct <= shownValues && known >= p.Given && p.Given > p.Distinct {
 		var values []string
 		for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
-			if len(v.Value) > longestChoice {
-				return "" // texts, not choices
+			if len(v.Value) > longestChoice || evidence.MayName(v.Value, p.Distinct, p.Given) {
+				return "" // texts or names, not choices
 			}
 			if v.Sole || v.Good == 0 || f.refused(p, v.Value) {
 				continue // whoever gives it alone would write here; what never worked is no example

@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -147,7 +148,17 @@ const (
 	sharedRuns  = 2  // of them
 	smallSet    = 20 // values of the parameter at most
 	longNumber  = 4  // digits before its zeros from which a number may be somebody's
+	namedEach   = 20 // calls for each value of a parameter whose values are written like names
 )
+
+// nameForm is a value written like the name of somebody or something: "Smith", "Dr. Lee".
+var nameForm = regexp.MustCompile(`^\p{Lu}\p{Ll}`)
+
+// MayName reports whether a value may be that of a person: it is written like a name, and
+// so many values stand in so few calls that they are no choices.
+func MayName(value string, values, calls int) bool {
+	return nameForm.MatchString(value) && namedEach*values > calls
+}
 
 // ownValues lists the values of an input that may not be shown to others.
 func ownValues(obs []Observation, at int, who *parties) []string {
@@ -156,12 +167,13 @@ func ownValues(obs []Observation, at int, who *parties) []string {
 		if l.Kind != rules.Text && (l.Kind != rules.Number || len(strings.TrimRight(l.Text, "0")) < longNumber) {
 			continue
 		}
-		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
+		calls, given, by, runs, values := 0, 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
 		for i := range obs {
 			gives := false
 			for _, o := range obs[i].values() {
 				if o.Path == l.Path {
 					values[o.Text] = true
+					given++
 					gives = gives || o.Kind == l.Kind && o.Text == l.Text
 				}
 			}
@@ -171,7 +183,7 @@ func ownValues(obs []Observation, at int, who *parties) []string {
 				runs[obs[i].Run] = true
 			}
 		}
-		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 {
+		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 || MayName(l.Text, len(values), given) {
 			own = append(own, l.Text)
 		}
 	}

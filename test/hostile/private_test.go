@@ -67,6 +67,7 @@ var private = map[string]func(w *world) string{
 	"IBAN":          func(w *world) string { return "DE" + w.digits(20) },
 	"account":       func(w *world) string { return w.digits(10) },
 	"person":        func(w *world) string { return w.name() + " " + w.name() },
+	"given name":    (*world).name,
 	"three names":   func(w *world) string { return w.name() + " " + w.name() + "-" + w.name() },
 	"finding":       func(w *world) string { return w.name() + " " + w.name() + ": " + w.phrase(4) },
 	"address":       func(w *world) string { return w.digits(2) + " " + w.name() + " Street, " + w.name() },
@@ -150,7 +151,7 @@ var numbered = []string{"card", "card in fours", "IBAN", "account", "telephone",
 func TestCustomersThatSeveralAgentsServeAreNotTold(t *testing.T) {
 	w := newWorld(t, false)
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(private)), func(kind string) bool {
-		return kind == "path" || kind == "short token" // which all use: a file and a word
+		return kind == "path" || kind == "short token" || kind == "given name" // which all use: a file, a word and a choice
 	})
 	n, controls := rounds(t, len(names)), 0
 	for k := range n {
