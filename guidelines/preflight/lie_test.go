@@ -26,7 +26,6 @@ func word(r *rand.Rand) string {
 // (defect A1).
 func TestOneLyingCallSuggestsNothingAndStopsNobody(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
-	controls := 0
 	for i := range 60 {
 		field, good, evil := word(r), word(r), word(r)
 		number := i%3 == 2
@@ -69,26 +68,5 @@ func TestOneLyingCallSuggestsNothingAndStopsNobody(t *testing.T) {
 				t.Errorf("%q: a good call has the risk %.2f", lie, *a.Risk)
 			}
 		}
-		// The control: what worked in enough calls is suggested where a message asks for it.
-		typo := fmt.Sprintf("%q", good+"x")
-		ask := fmt.Sprintf("%s: Input should be '%s' or '%s'", field, good, word(r))
-		if number {
-			typo, ask = "60000", fmt.Sprintf("%s must be at most 40", field)
-		}
-		a := preflight.Learn(calls, options).Assess(preflight.Planned{
-			Input: json.RawMessage(give(typo)), Run: "r", RunCalls: []store.RunCall{step(9, "t", give(typo), ask, true)},
-		})
-		want := give(goodValue)
-		if number {
-			want = give("26")
-		}
-		if string(a.Suggestion) == want {
-			controls++
-		} else {
-			t.Logf("control %q: suggested %s", ask, a.Suggestion)
-		}
-	}
-	if controls < 50 {
-		t.Errorf("%d of 60 controls were suggested", controls)
 	}
 }

@@ -146,8 +146,8 @@ type Model struct {
 	rates          Rates
 	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
-	learner        *learner // nil when outcomes do not vary
-	values         *values
+	learner        *learner        // nil when outcomes do not vary
+	worked         map[uint64]bool // hashes of parameters with identifiers, and kinds of these, of calls that worked
 	paths          map[string]bool // of the inputs of calls that worked
 	near           *neighbours
 	times          []float64
@@ -162,7 +162,6 @@ type learned struct {
 	judged   bool
 	score    float64
 	seconds  float64 // 0 means unknown
-	said     uint64  // the same for messages of one kind
 	source   uint64  // who recorded it, 0 when that is not known
 	// input is the beginning of the input, summary what the judge said.
 	input, summary string
@@ -203,7 +202,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, values: newValues(), paths: map[string]bool{},
+		byInput: map[uint64][]int32{}, worked: map[uint64]bool{}, paths: map[string]bool{},
 	}
 	size := 0
 	for i := range calls {
@@ -248,16 +247,9 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		m.count(l, set, good)
-		m.values.take(l, c, leaves)
 		if !l.failed() {
-			for k := range leaves {
-				m.paths[leaves[k].Path] = true
-			}
+			m.take(leaves)
 		}
-	}
-	m.values.open = nil
-	if options.Shared {
-		m.values.sources[""] = true // who uses other tools
 	}
 	m.options.Observed = nil
 	m.near = newNeighbours(h)

@@ -19,7 +19,6 @@ import (
 type fix struct {
 	input json.RawMessage // nil for none
 	path  string          // of what was changed
-	to    string          // what a value was changed to
 }
 
 // edit is one value of the input, replaced.
@@ -102,93 +101,16 @@ func (m *Model) repair(v *view, c *runCall) fix {
 		return f
 	}
 	blamed := r.blamed()
-	if blamed == nil {
-		return m.conform(v, c)
-	}
-	at := v.in.gives(blamed)
-	if _, limited := m.valuesSeen(v).limit(blamed.Text); limited && c.identity != v.in.identity && m.values.good[kindHash(blamed.Path, kindOf(blamed.Text))] {
-		at = -1 // such a value can work: whether there is enough of it depends on the rest of the input
-	}
-	if at < 0 && r.byKind && m.spentToo(v, r) {
-		at = slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.Path == blamed.Path })
-	}
-	if at < 0 || !r.byKind && !m.mendable(r) {
+	if blamed == nil || !r.byKind {
 		return fix{}
 	}
-	kind := kindOf(v.in.leaves[at].Text)
-	to, ok := m.other(v, at, m.valuesSeen(v), func(c *seenValue) bool {
-		if r.byKind {
-			return kindOf(c.value) != kind
+	if at := v.in.gives(blamed); at >= 0 {
+		if to, ok := m.other(v, blamed); ok {
+			return m.apply(v, edit{at, quoted(to), origin.Run})
 		}
-		return tested.Form(c.value) == tested.Form(blamed.Text)
-	})
-	if !ok {
-		return fix{}
 	}
-	return m.apply(v, v.in.leaves[at].Path, edit{at, quoted(to), origin.Run})
+	return fix{}
 }
-
-// mendable reports whether another value helped where one was refused in the same way: in
-// most of the calls that gave one.
-func (m *Model) mendable(r *refusal) bool {
-	c := m.values.by[r.way()]
-	return c.Calls-c.Failed >= 2 && 3*(c.Calls-c.Failed) >= 2*c.Calls
-}
-
-// conform changes the value of a parameter that the message of a failed call names to one
-// that worked in enough calls: the nearest number, or a word that the message names or
-// that holds the planned one or is held by it.
-func (m *Model) conform(v *view, c *runCall) fix {
-	r := c.refusal()
-	var best fix
-	bestRank := math.Inf(-1)
-	for at := range v.in.leaves {
-		l := &v.in.leaves[at]
-		if !hasToken(r.text, strings.ToLower(l.Name())) && !hasToken(r.text, strings.ToLower(l.Text)) || !slices.ContainsFunc(r.leaves, func(o leaf) bool { return o.Path == l.Path && o.Text == l.Text }) {
-			continue
-		}
-		worked := m.values.worked[l.Path]
-		if len(worked) > maxWorked {
-			continue // of no small set
-		}
-		if known := worked[jsonOf(l)]; known != nil && m.meets(known) {
-			continue // it is not this value
-		}
-		for json, by := range worked {
-			rank, alike := by.likeness(l, r.text)
-			if !alike || !m.meets(by) || rank < bestRank || rank == bestRank && best.to <= json {
-				continue
-			}
-			if f := m.apply(v, l.Path, edit{at, json, origin.Shared}); f.input != nil {
-				f.to = json
-				best, bestRank = f, rank
-			}
-		}
-	}
-	return best
-}
-
-// likeness is how near a value that worked is to a refused one; false where nothing ties
-// them.
-func (w *workedValue) likeness(l *leaf, said string) (float64, bool) {
-	if w.Kind == tested.Number && l.Kind == tested.Number {
-		return -math.Abs(w.Number - l.Number), true
-	}
-	if w.Kind != tested.Text || l.Kind != tested.Text || w.Text == "" || l.Text == "" {
-		return 0, false
-	}
-	a, b := strings.ToLower(w.Text), strings.ToLower(l.Text)
-	near := -math.Abs(float64(len(a) - len(b)))
-	if strings.Contains(a, b) || strings.Contains(b, a) {
-		return near, true
-	}
-	return near - maxValue, hasToken(said, a)
-}
-
-// way is the same for refusals with the same message about the same parameter.
-func (r *refusal) way() uint64 {
-	return uint64(seed.add(r.blamed().Path).int(int(messageHash(r.text))))
-} //nolint:gosec // a hash
 
 var wholeNumber = regexp.MustCompile(`-?\d+(?:[.,]\d+)*`)
 
@@ -260,100 +182,37 @@ func (m *Model) sameBut(a, b []leaf, path string) bool {
 	return rest(a) == rest(b)
 }
 
-// adjust adds to one of the numbers at a path: to the one whose source is not known
-// to be limited, or to have enough. If there is none it takes another source for
-// the last of them.
+// adjust adds to the last of the numbers at a path that stays above zero.
 func (m *Model) adjust(v *view, path string, by float64) fix {
-	limits := m.valuesSeen(v)
-	last := -1
-	for i := len(v.in.leaves) - 1; i >= 0; i-- {
-		l := &v.in.leaves[i]
-		if l.Path != path || l.Kind != tested.Number || l.Number+by < 0 {
+	for i, l := range slices.Backward(v.in.leaves) {
+		if l.Path == path && l.Kind == tested.Number && l.Number+by >= 0 {
+			return m.apply(v, edit{i, plain(l.Number + by), origin.Run})
+		}
+	}
+	return fix{}
+}
+
+// other chooses, among the values of another kind that the run saw for a parameter, the
+// newest that was not refused in this run: of a kind that worked here, if there is one.
+func (m *Model) other(v *view, of *leaf) (best string, ok bool) {
+	rank, refused := -1, kindOf(of.Text)
+	for _, c := range m.valuesSeen(v).of(of) {
+		kind := kindOf(c.value)
+		if kind == refused || v.refusedInRun(of.Path, c.value) {
 			continue
 		}
-		if last < 0 {
-			last = i
+		now := 0
+		if kind != "" && m.worked[valueHash(of.Path, kind)] {
+			now += 2
 		}
-		source := v.sibling(i)
-		limit, limited := 0.0, false
-		if source >= 0 {
-			limit, limited = limits.limit(v.in.leaves[source].Text)
+		if m.worked[valueHash(of.Path, c.value)] {
+			now++
 		}
-		if !limited || limit >= l.Number+by {
-			return m.apply(v, l.Path, edit{i, plain(l.Number + by), origin.Run})
-		}
-	}
-	if last < 0 {
-		return fix{}
-	}
-	source := v.sibling(last)
-	if source < 0 {
-		return fix{}
-	}
-	to, ok := m.other(v, source, limits, func(c *seenValue) bool { return !c.limited })
-	if !ok {
-		return fix{}
-	}
-	return m.apply(v, path, edit{last, plain(v.in.leaves[last].Number + by), origin.Run}, edit{source, quoted(to), origin.Run})
-}
-
-// sibling is the identifier that stands in the same object as a value, -1 for none.
-func (v *view) sibling(at int) int {
-	for i := range v.in.leaves {
-		l := &v.in.leaves[i]
-		if i != at && l.Within == v.in.leaves[at].Within && l.Within >= 0 && isID(l) {
-			return i
+		if now > rank {
+			best, rank = c.value, now
 		}
 	}
-	return -1
-}
-
-// spentToo reports whether the planned call differs from a refused one only in the
-// source that had not enough, and gives one that has no more.
-func (m *Model) spentToo(v *view, r *refusal) bool {
-	blamed := r.blamed()
-	if !m.sameBut(v.in.leaves, r.leaves, blamed.Path) {
-		return false
-	}
-	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.Path == blamed.Path })
-	if at < 0 {
-		return false
-	}
-	seen := m.valuesSeen(v)
-	had, known := seen.limit(blamed.Text)
-	has, knownToo := seen.limit(v.in.leaves[at].Text)
-	return known && knownToo && has <= had
-}
-
-// other chooses, among the values that the run saw for a parameter, the one that
-// goes best: never one that was refused in this run; of the kind that worked most
-// often here.
-func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) bool) (string, bool) {
-	l := &v.in.leaves[at]
-	var best *seenValue
-	bestRank := 0.0
-	for _, c := range seen.of(l) {
-		if c.value == l.Text || !want(c) || v.refusedInRun(l.Path, c.value) {
-			continue
-		}
-		rank := 1.0
-		if kind := kindOf(c.value); kind != "" && m.values.good[kindHash(l.Path, kind)] {
-			rank += 2
-		}
-		if m.values.good[valueHash(l.Path, c.value)] {
-			rank++
-		}
-		if !c.limited {
-			rank += 2.5
-		}
-		if rank > bestRank {
-			best, bestRank = c, rank
-		}
-	}
-	if best == nil {
-		return "", false
-	}
-	return best.value, true
+	return best, rank >= 0
 }
 
 // refusedInRun reports whether a value failed at a path in this run.
@@ -369,22 +228,17 @@ func (v *view) refusedInRun(path, value string) bool {
 	return false
 }
 
-// apply makes edits, unless what comes out failed already.
-func (m *Model) apply(v *view, path string, edits ...edit) fix {
-	raw := bytes.TrimSpace(v.in.raw)
-	slices.SortFunc(edits, func(a, b edit) int { return v.in.leaves[b.leaf].From - v.in.leaves[a.leaf].From })
-	out := slices.Clone(raw)
-	for _, e := range edits {
-		l := &v.in.leaves[e.leaf]
-		if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.To <= l.From {
-			return fix{}
-		}
-		out = slices.Replace(out, l.From, l.To, []byte(e.json)...)
+// apply makes an edit, unless what comes out failed already.
+func (m *Model) apply(v *view, e edit) fix {
+	raw, l := bytes.TrimSpace(v.in.raw), &v.in.leaves[e.leaf]
+	if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.To <= l.From {
+		return fix{}
 	}
+	out := slices.Concat(raw[:l.From], []byte(e.json), raw[l.To:])
 	if !json.Valid(out) || m.hasFailed(v, out) {
 		return fix{}
 	}
-	return fix{input: out, path: path}
+	return fix{input: out, path: l.Path}
 }
 
 // hasFailed reports whether an input failed in this run, or wherever it was tried.

@@ -17,9 +17,6 @@ type seenValue struct {
 	value string
 	// under are the names it stood under: of the member, and of what holds that.
 	under []string
-	// limit is the number that stands with it, such as a balance.
-	limit   float64
-	limited bool
 	// tool answered with it last, and said the state beside it.
 	tool, state string
 }
@@ -53,7 +50,7 @@ func (s *seenValues) read(c *store.RunCall) {
 		return
 	}
 	was := len(s.list)
-	s.walk(tree, "", "", nil)
+	s.walk(tree, "", "")
 	for _, v := range s.list[was:] {
 		v.tool = c.Tool
 	}
@@ -62,14 +59,6 @@ func (s *seenValues) read(c *store.RunCall) {
 			v.state = state
 		}
 	}
-}
-
-// limit is the number that stands with a value, and whether there is one.
-func (s *seenValues) limit(value string) (float64, bool) {
-	if c := s.byValue[value]; c != nil {
-		return c.limit, c.limited
-	}
-	return 0, false
 }
 
 // of lists what a parameter may take: what stood under its name, or as a member of
@@ -90,40 +79,32 @@ func (s *seenValues) of(l *leaf) []*seenValue {
 // maxSeen bounds the values of a run that are kept.
 const maxSeen = 2000
 
-// walk notes the values in the member name of something called parent; own is the value that
-// the name is itself, as in {"payment_methods": {"card_1": {...}}}.
-func (s *seenValues) walk(v any, parent, name string, own *seenValue) {
+// walk notes the values in the member name of something called parent. A name may be one
+// itself, as in {"payment_methods": {"card_1": {...}}}.
+func (s *seenValues) walk(v any, parent, name string) {
 	switch v := v.(type) {
 	case string:
 		s.see(v, name, parent)
 	case []any:
 		for _, e := range v {
-			s.walk(e, parent, name, nil)
+			s.walk(e, parent, name)
 		}
 	case map[string]any:
 		for _, member := range slices.Sorted(maps.Keys(v)) {
-			switch e := v[member].(type) {
-			case float64:
-				if own != nil && !own.limited {
-					own.limit, own.limited = e, true
-				}
-			case map[string]any:
-				s.walk(e, name, member, s.see(member, name))
-			default:
-				s.walk(e, name, member, nil)
+			if _, is := v[member].(map[string]any); is {
+				s.see(member, name)
 			}
+			s.walk(v[member], name, member)
 		}
 	}
 }
 
-// see notes a value and what it stood under. It returns the value if it is new: what the
-// newest output says of it counts.
-func (s *seenValues) see(value string, under ...string) *seenValue {
+// see notes a value and what it stood under.
+func (s *seenValues) see(value string, under ...string) {
 	c := s.byValue[value]
-	isNew := c == nil
-	if isNew {
+	if c == nil {
 		if len(s.list) >= maxSeen || !isID(&leaf{Kind: tested.Text, Text: value}) {
-			return nil
+			return
 		}
 		c = &seenValue{value: value}
 		s.byValue[value] = c
@@ -134,8 +115,4 @@ func (s *seenValues) see(value string, under ...string) *seenValue {
 			c.under = append(c.under, u)
 		}
 	}
-	if isNew {
-		return c
-	}
-	return nil
 }
