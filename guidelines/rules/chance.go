@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"slices"
 
 	"memoryd/internal/stats"
 )
@@ -21,10 +20,9 @@ func chance(bad, n, good, all int) float64 {
 
 // tests is how many conditions might have stood in the place of one, which bounds what
 // chance alone brings about: one for each parameter, or pair of them. Where messages
-// name the parameters there is no choice, and where calls were mended in their runs only
-// one among what was changed.
+// name the parameters there is no choice.
 func (s *search) tests(c *candidate, kind string) float64 {
-	n := min(float64(s.columns), s.changed(c, kind))
+	n := float64(s.columns)
 	switch {
 	case c.p == "":
 		return 2
@@ -34,24 +32,4 @@ func (s *search) tests(c *candidate, kind string) float64 {
 		return max(1, n*(n-1)/2)
 	}
 	return n
-}
-
-// changed is how many parameters were changed on average where calls of a kind were
-// mended in their runs; infinite where the parameter of the condition was not among them.
-func (s *search) changed(c *candidate, kind string) float64 {
-	sum, n := 0.0, 0.0
-	for i := range s.rows {
-		row := &s.rows[i]
-		if !s.open[i] || row.kind != kind || !c.meets[i] || row.mended == nil {
-			continue
-		}
-		if !slices.Contains(row.mended, c.p) && (c.q == "" || !slices.Contains(row.mended, c.q)) {
-			return math.Inf(1)
-		}
-		sum, n = sum+float64(len(row.mended)), n+1
-	}
-	if n == 0 {
-		return math.Inf(1)
-	}
-	return sum / n
 }

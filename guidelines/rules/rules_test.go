@@ -256,24 +256,6 @@ func TestBetweenWhatWorkedAndWhatFailedTheNearerCounts(t *testing.T) {
 	}
 }
 
-func TestWhatWasChangedToMendACallCountsMoreThanChance(t *testing.T) {
-	for _, mended := range []bool{false, true} {
-		var calls []Call
-		for i := range 6 {
-			calls = append(calls, good(i, `{"a":"k","b":"x","c":1,"d":2,"e":3,"mode":"m"}`))
-		}
-		for i := range 2 {
-			calls = append(calls, bad(50+i, `{"a":"k","b":"x","c":1,"d":2,"e":3}`, "E1"))
-			if mended {
-				calls = append(calls, good(50+i, `{"a":"k","b":"x","c":1,"d":2,"e":3,"mode":"m"}`))
-			}
-		}
-		if got := broken(Find("own", calls), `{"a":"k","b":"x","c":1,"d":2,"e":3}`); (len(got) > 0) != mended {
-			t.Errorf("mended %v: %q", mended, lines(got))
-		}
-	}
-}
-
 func TestOfManyKindsOfFailuresFewRulesAreLeftToChance(t *testing.T) {
 	rule := func(chance float64) Rule { return Rule{chance: chance} }
 	if got := discovered([]Rule{rule(0.001), rule(0.09)}, 2); len(got) != 2 {

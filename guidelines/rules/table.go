@@ -42,9 +42,6 @@ type row struct {
 	said   string // the same where it is rare
 	place  int
 	repeat bool // the same input was sent in this run before
-	// mended are the parameters in which the next call of the run differed, where that
-	// one went well.
-	mended []string
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -100,7 +97,6 @@ func rowsOf(calls []Call) []row {
 		input string
 	}
 	seen := map[sent]bool{}
-	last := map[uint64]int{} // the place in rows of the newest call of a run
 	for i := range calls[from:] {
 		r := row{place: from + i}
 		if r.read(&calls[from+i]); r.in == nil {
@@ -114,10 +110,6 @@ func rowsOf(calls []Call) []row {
 		if s := (sent{r.Run, string(r.Input)}); r.Named {
 			r.repeat = seen[s]
 			seen[s] = true
-			if at, known := last[r.Run]; known && rows[at].Bad && !r.Bad {
-				rows[at].mended = differing(rows[at].in, r.in)
-			}
-			last[r.Run] = len(rows)
 		}
 		rows = append(rows, r)
 	}
@@ -127,22 +119,6 @@ func rowsOf(calls []Call) []row {
 		}
 	}
 	return rows
-}
-
-// differing are the parameters in which two inputs differ.
-func differing(a, b map[string]value) []string {
-	var out []string
-	for p, v := range a {
-		if b[p] != v {
-			out = append(out, p)
-		}
-	}
-	for p := range b {
-		if a[p].kind == absent {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // inputOf lists the values of an input by path; those of elements of lists, against which
