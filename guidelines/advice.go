@@ -114,48 +114,6 @@ func (f *findings) successes(d *draft) {
 			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
 		}
 	}
-	f.comesFrom(d)
-}
-
-// comesFrom says where the values of parameters are found, where one or two tools
-// hold nearly all of them.
-func (f *findings) comesFrom(d *draft) {
-	type found struct {
-		names          []string
-		seen, of, uses int
-	}
-	by := map[string]*found{}
-	var order []string
-	for i := range f.evidence.Sources {
-		p := &f.evidence.Sources[i]
-		var tools []string
-		held := 0
-		for _, t := range p.Tools[:min(len(p.Tools), 2)] {
-			if t.Tool == f.tool.Tool || 10*t.Values < p.Seen {
-				continue
-			}
-			held += t.Values
-			tools = append(tools, code(t.Tool))
-		}
-		name, from := pathName(p.Path), list(tools, "or")
-		if !p.Tells() || from == "" || 10*held < 9*p.Seen || name == withheld || strings.Contains(from, withheld) {
-			continue
-		}
-		if by[from] == nil {
-			by[from] = &found{}
-			order = append(order, from)
-		}
-		s := by[from]
-		s.names, s.seen, s.of, s.uses = append(s.names, name), s.seen+p.Seen, s.of+p.Of, max(s.uses, p.Of)
-	}
-	for i, from := range order {
-		s := by[from]
-		verb := " comes from "
-		if len(s.names) > 1 {
-			verb = " come from "
-		}
-		d.add(successPatterns, mostPractices+i, list(s.names, "and")+verb+from+" ("+ofN(s.seen, s.of)+" values of good calls stood there or in another earlier answer).", "from "+strings.Join(s.names, " "), f.share(s.uses)/4, sourcesGround)
-	}
 }
 
 func (f *findings) overall() string {

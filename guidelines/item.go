@@ -62,7 +62,6 @@ const (
 	statisticsGround = "statistics"
 	retriesGround    = "retries"
 	exemplarGround   = "exemplar"
-	sourcesGround    = "sources"
 )
 
 // fingerprint is ten hexadecimal digits of SHA-256 over the parts.
@@ -92,9 +91,6 @@ func groundsFor(f *findings, d draft) []Ground {
 	}
 	if e.Exemplar != nil {
 		c.add("exemplar", exemplarGround, e.Exemplar, []memoryd.CallKey{e.Exemplar.Key})
-	}
-	if len(e.Sources) > 0 {
-		c.add("sources", sourcesGround, e.Sources, nil)
 	}
 	for i := range e.Messages {
 		if m := e.Messages[i]; m.Unexplained > 0 {

@@ -41,9 +41,7 @@ type Evidence struct {
 	Rules []Rule `json:"rules,omitempty"`
 	// Messages are the messages of calls that went wrong, by form, the most important first.
 	Messages []Message `json:"messages,omitempty"`
-	// Sources show where the values of parameters came from.
-	Sources  []Provenance `json:"sources,omitempty"`
-	Exemplar *Exemplar    `json:"exemplar,omitempty"`
+	Exemplar *Exemplar `json:"exemplar,omitempty"`
 	// Unchanged counts the calls that repeated a failed input of their run, in UnchangedRuns
 	// runs.
 	Unchanged     Retry `json:"unchanged"`
@@ -96,7 +94,7 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	e.Output = profileOutputs(recent)
 	e.Rules = Rules(tool, obs)
 	e.Messages = messagesOf(obs, &who, e.Rules)
-	e.Sources, e.Exemplar = sourcesOf(obs, &who), exemplarOf(obs, &who)
+	e.Exemplar = exemplarOf(obs, &who)
 	e.Unchanged, e.UnchangedRuns = unchanged(obs)
 	return e
 }
