@@ -86,7 +86,7 @@ func headOf(method, path string, length int) string {
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", method, path, length)
 }
 
-// S5: a body arrives within 15 s, or the request ends with 408 then, also where something
+// A body arrives within 15 s, or the request ends with 408 then, also where something
 // comes all the time.
 func TestABodyThatDoesNotArriveEndsAfter15Seconds(t *testing.T) {
 	body := `{"tool_name":"t","tool_call_results":[{"output":"` + strings.Repeat("o", 40) + `"}]}`
@@ -181,7 +181,7 @@ func TestTheConnectionOfASmallRefusedBodyIsUsedAgain(t *testing.T) {
 	}
 }
 
-// S4: who takes nothing of an answer is let go after 30 s; who begins to read before has all
+// Who takes nothing of an answer is let go after 30 s; who begins to read before has all
 // of it, and who takes a piece now and then keeps what is written in pieces.
 func TestAReaderWhoTakesNothingIsLetGoAfter30Seconds(t *testing.T) {
 	const calls = "/v1/workspaces/default/tools/t/calls"

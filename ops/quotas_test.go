@@ -43,21 +43,23 @@ func keepOriginal(ctx context.Context, s store.Store, workspace string, n int) e
 	}})
 }
 
-// S16: each quota refuses what would be more, names itself with its limit and what is used,
+// Each quota refuses what would be more, names itself with its limit and what is used,
 // keeps nothing of it, holds after a restart, and leaves room again for what was deleted.
 func TestQuotasRefuseWhatWouldBeMore(t *testing.T) {
-	calls := func(s store.Store, n int) error { return keepCall(t.Context(), s, "w", "t", n, 100) }
-	tools := func(s store.Store, n int) error { return keepCall(t.Context(), s, "w", fmt.Sprint("t", n), n, 100) }
-	originals := func(s store.Store, n int) error { return keepOriginal(t.Context(), s, "w", n) }
-	restored := func(s store.Store, n int) error {
+	calls := func(ctx context.Context, s store.Store, n int) error { return keepCall(ctx, s, "w", "t", n, 100) }
+	tools := func(ctx context.Context, s store.Store, n int) error {
+		return keepCall(ctx, s, "w", fmt.Sprint("t", n), n, 100)
+	}
+	originals := func(ctx context.Context, s store.Store, n int) error { return keepOriginal(ctx, s, "w", n) }
+	restored := func(ctx context.Context, s store.Store, n int) error {
 		ref := memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprint("t", n)}
 		c := callOf("w", ref.Tool, n)
 		c.Seq = 1
-		return s.RestoreTool(t.Context(), memoryd.Tool{ToolRef: ref, Counters: memoryd.Counters{Lifetime: 1}, Revision: 1, Created: time.Now(), Modified: time.Now()}, []memoryd.Call{c})
+		return s.RestoreTool(ctx, memoryd.Tool{ToolRef: ref, Counters: memoryd.Counters{Lifetime: 1}, Revision: 1, Created: time.Now(), Modified: time.Now()}, []memoryd.Call{c})
 	}
 	for name, c := range map[string]struct {
 		most ops.Quotas
-		add  func(s store.Store, n int) error
+		add  func(ctx context.Context, s store.Store, n int) error
 		want string
 	}{
 		"calls' bytes":     {ops.Quotas{Bytes: 3500}, calls, "may hold 3500 bytes (quotas.bytes); it holds 3003, and this adds 1001"},
@@ -67,30 +69,32 @@ func TestQuotasRefuseWhatWouldBeMore(t *testing.T) {
 		"originals":        {ops.Quotas{Originals: 3}, originals, "may hold 3 originals (quotas.originals); it holds 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kept := mem.New()
-			s := quotaOver(kept, c.most)
-			for n := range 3 {
-				if err := c.add(s, n); err != nil {
-					t.Fatalf("number %d: %v", n, err)
+			synctest.Test(t, func(t *testing.T) { // a count takes no time
+				kept := mem.New()
+				s := quotaOver(kept, c.most)
+				for n := range 3 {
+					if err := c.add(t.Context(), s, n); err != nil {
+						t.Fatalf("number %d: %v", n, err)
+					}
 				}
-			}
-			for _, s := range []*ops.QuotaStore{s, s, quotaOver(kept, c.most)} {
-				if err := c.add(s, 9); !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("one more: %v", err)
+				for _, s := range []*ops.QuotaStore{s, s, quotaOver(kept, c.most)} {
+					if err := c.add(t.Context(), s, 9); !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("one more: %v", err)
+					}
 				}
-			}
-			if all := held(t, kept); all != 3 {
-				t.Errorf("%d are kept", all)
-			}
-			if err := keepCall(t.Context(), s, "other", "t", 1, 100); err != nil {
-				t.Errorf("another workspace: %v", err)
-			}
-			if _, err := s.DeleteWorkspace(t.Context(), "w"); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.add(s, 9); err != nil {
-				t.Errorf("after a deletion: %v", err)
-			}
+				if all := held(t, kept); all != 3 {
+					t.Errorf("%d are kept", all)
+				}
+				if err := keepCall(t.Context(), s, "other", "t", 1, 100); err != nil {
+					t.Errorf("another workspace: %v", err)
+				}
+				if _, err := s.DeleteWorkspace(t.Context(), "w"); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.add(t.Context(), s, 9); err != nil {
+					t.Errorf("after a deletion: %v", err)
+				}
+			})
 		})
 	}
 }
@@ -111,7 +115,7 @@ func held(t *testing.T, s store.Store) (n int64) {
 	return n + size.Count
 }
 
-// S16: so are workspaces; those that are there go on, also those that have nothing but
+// So are workspaces; those that are there go on, also those that have nothing but
 // originals.
 func TestWorkspacesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

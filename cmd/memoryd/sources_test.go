@@ -96,7 +96,7 @@ func good(int) string { return "found it" }
 
 const askLookup = `{"tool_names":"lookup","include_history":false}`
 
-// S10, S15: what a key wrote is cut out afterwards, with every byte of it, and the
+// What a key wrote is cut out afterwards, with every byte of it, and the
 // guidelines are written anew.
 func TestASourceIsForgotten(t *testing.T) {
 	_, ask := guardedApp(t)
@@ -270,7 +270,7 @@ func TestTheLinesOfOneSourceAreFoundAndTakenBack(t *testing.T) {
 	}
 }
 
-// S1: a warning quotes no tool. What one source alone says of a tool that only it uses stands nowhere once others
+// A warning quotes no tool. What one source alone says of a tool that only it uses stands nowhere once others
 // recorded calls in the workspace, be it of other tools; it does where it is the only one,
 // once a second bears it out, and again when the others are forgotten.
 func TestAToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
@@ -324,7 +324,7 @@ func TestAToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
 	}
 }
 
-// S10: the guideline of a dump that was changed, or made elsewhere, waits for a person;
+// The guideline of a dump that was changed, or made elsewhere, waits for a person;
 // one that this installation wrote comes back as it was.
 func TestAForeignDumpIsSetAside(t *testing.T) {
 	oneByOne(t)
@@ -387,7 +387,7 @@ func TestAForeignDumpIsSetAside(t *testing.T) {
 	}
 }
 
-// S15: one key among several cannot push the others' calls out of a history, however many
+// One key among several cannot push the others' calls out of a history, however many
 // it sends and however it sends them; what is kept stays within the bound.
 func TestOneSourceDoesNotEvictTheOthers(t *testing.T) {
 	_, ask := guardedApp(t)
@@ -420,7 +420,7 @@ func TestOneSourceDoesNotEvictTheOthers(t *testing.T) {
 	}
 }
 
-// S16: whoever would exceed a quota is told which, with a status that means so; what is
+// Whoever would exceed a quota is told which, with a status that means so; what is
 // there goes on, and a metric counts the refusals.
 func TestAWorkspaceIsHeldToItsQuotas(t *testing.T) {
 	a := configuredApp(t, "", "MEMORYD_QUOTAS_TOOLS=3", "MEMORYD_QUOTAS_ORIGINALS=2", "MEMORYD_QUOTAS_WORKSPACES=2")

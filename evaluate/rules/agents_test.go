@@ -8,7 +8,7 @@ import (
 	"memoryd/evaluate/rules"
 )
 
-// J1: what the tool usually answers says nothing about an error heading.
+// What the tool usually answers says nothing about an error heading.
 func TestAnErrorHeadingDecidesWhateverTheHistorySays(t *testing.T) {
 	j := rules.New()
 	for name, history := range map[string]*rules.Profile{
@@ -34,7 +34,7 @@ func TestAnErrorHeadingDecidesWhateverTheHistorySays(t *testing.T) {
 	}
 }
 
-// J2: the tokens that a host reports are those of its growing prompt.
+// The tokens that a host reports are those of its growing prompt.
 func TestTokensAreNoCostOfTheTool(t *testing.T) {
 	history := learn(40, func(i int) memoryd.Call { return judged("ok", 1, 1, int64(1000+i)) })
 	c := judged("ok", 1, 1, 900_000)
@@ -44,7 +44,7 @@ func TestTokensAreNoCostOfTheTool(t *testing.T) {
 	}
 }
 
-// J3: the same message gets the same evaluation, whatever stands behind it.
+// The same message gets the same evaluation, whatever stands behind it.
 func TestTheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 	j := rules.New()
 	for _, c := range []example{
@@ -64,7 +64,7 @@ func TestTheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 	}
 }
 
-// S21: what says nothing, or praises itself, is no success.
+// What says nothing, or praises itself, is no success.
 func TestNothingSaidIsNoSuccess(t *testing.T) {
 	j := rules.New()
 	for _, out := range []string{

@@ -20,7 +20,7 @@ import (
 	"memoryd/test/crash/daemon"
 )
 
-// S19: with few file descriptors, silent connections beyond them keep nobody out.
+// With few file descriptors, silent connections beyond them keep nobody out.
 func TestFewFileDescriptorsKeepNobodyOut(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no ulimit")
@@ -42,7 +42,7 @@ func TestFewFileDescriptorsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// S26: clients that send requests all the time, on connections that they keep or on one
+// Clients that send requests all the time, on connections that they keep or on one
 // each, see a server that ends as one that is not there, and no answer cut off.
 func TestAServerThatEndsCutsNoRequests(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
