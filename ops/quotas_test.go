@@ -115,7 +115,7 @@ func held(t *testing.T, s store.Store) (n int64) {
 	return n + size.Count
 }
 
-// So are workspaces; those that are there go on, also those that have nothing but
+// Workspaces are counted too; those that are there go on, also those that have nothing but
 // originals.
 func TestWorkspacesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,10 +14,11 @@ import (
 type documented struct {
 	// of are the parts that the tool works on, one of which the call has to give: of a
 	// customer who is not found nothing is documented. None: the tool is any of a host's.
-	of   string
-	says *regexp.Regexp
-	id   string
-	do   string // with {path}, {old} and the like for the parameter's name
+	of    string
+	says  *regexp.Regexp
+	id    string
+	do    string         // with {path}, {old} and the like for the parameter's name
+	given *regexp.Regexp // the form of the value that it is about; nil: any
 }
 
 // classes are what tools say in many words: a thing is not there, or there already, more
@@ -30,7 +31,13 @@ var classes = strings.NewReplacer(
 )
 
 func doc(id, of, says, do string) documented {
-	return documented{of, regexp.MustCompile(`(?is)` + classes.Replace(says)), id, do}
+	return documented{of: of, says: regexp.MustCompile(`(?is)` + classes.Replace(says)), id: id, do: do}
+}
+
+// docOf is doc where the call gave a value of a form: what it did already is no remedy.
+func docOf(given string, d documented) documented {
+	d.given = regexp.MustCompile(given)
+	return d
 }
 
 const lookFirst = "Look for the file first, in a list of the directory or by a search, and give {path} as it was found"
@@ -56,7 +63,8 @@ var handbook = []documented{
 	doc("broken", "notebook", `valid json|invalid json|corrupt`, "Look at the notebook as a text and mend its JSON first"),
 	doc("cell", "cell notebook", `cell[^.]*(<absent>|<beyond>|no |index|unknown)|(no|unknown|invalid)( such)? cell`, "Read the notebook first, and give the cell as it is named there"),
 	doc("notebook", "path notebook", `(jupyter|notebook|\.ipynb)[^.]*(use|tool|edit)|(use|with)[^.]* notebook`, "Change a notebook with the tool for notebooks"),
-	doc("absolute", "path", `absolute|relative path|start with .?/|full path`, "Give {path} as an absolute path"),
+	docOf(`^[^/~\\](?:[^:]|$)`, doc("absolute", "path", `absolute|relative path|start with .?/|full path`, "Give {path} as an absolute path")),
+	docOf(`^(?:[/~\\]|[A-Za-z]:)`, doc("relative", "path", `absolute|relative path`, "Give {path} as a relative path")),
 	doc("lines", "lines path", `invalid .?(view_range|insert_line|line|range|offset)|(line|view_range|insert_line|offset|range|row|start|end)[^.]*(<beyond>)|only \d+ lines`,
 		"Look at how many lines the file has, and give lines within them"),
 	doc("large", "path", `(too|very) (large|big|long|many)|exceed|maximum|token limit|size limit|larger than|use offset|truncat`, "Read a part of the file: give where to begin and how much, or search it for what is needed"),
@@ -214,7 +222,7 @@ func consult(tool, message string, in map[string]value) (id, line, parameter str
 				break
 			}
 		}
-		if fits && d.says.MatchString(head) {
+		if fits && (d.given == nil || d.given.MatchString(in[parameter].text)) && d.says.MatchString(head) {
 			return d.id, filled(d.do, of), parameter
 		}
 	}

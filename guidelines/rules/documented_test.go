@@ -44,6 +44,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"replace", `{"file_path":"/p/a","old_string":"a","new_string":"b"}`, "Failed to edit, 0 occurrences found for old_string in /p/a. No edits made.", "unlike"},
 		{"replace", `{"file_path":"/p/a","old_string":"a","new_string":"b"}`, "Failed to edit, expected 1 occurrence but found 2.", "many"},
 		{"read_file", `{"absolute_path":"a"}`, "File path must be absolute, but was relative: a. You must provide an absolute path.", "absolute"},
+		{"read_pdf", `{"sources":[{"path":"/etc/x.pdf"}]}`, "Failed to prepare PDF source /etc/x.pdf. Reason: Absolute paths are not allowed.", "relative"},
 		{"read_file", `{"absolute_path":"/etc/x"}`, "File path must be within one of the workspace directories: /p", "outside"},
 		{"run_shell_command", `{"command":"ls","directory":"nope"}`, "Directory 'nope' is not a registered workspace directory.", "outside"},
 		{"str_replace_editor", `{"command":"str_replace","path":"/p/a","old_str":"a","new_str":"b"}`, "No replacement was performed, old_str `a` did not appear verbatim in /p/a.", "unlike"},
