@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,6 +47,13 @@ type shape struct {
 	short  bool    // some went on in another way
 	runs   map[uint64]bool
 	by     backers
+	said   []saying
+}
+
+// saying is one call's message.
+type saying struct {
+	pieces     []piece
+	run, party uint64
 }
 
 // messagesOf groups what calls that went wrong said by form. That is Drain (He, Zhu, Zheng
@@ -92,7 +100,7 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 	slices.SortStableFunc(all, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
 	list := make([]Message, len(all))
 	for i, s := range all {
-		s.Runs, s.Sole, s.Text = len(s.runs), who.sole(s.by), s.text()
+		s.Runs, s.Sole, s.Text = len(s.runs), who.sole(s.by), s.text(who)
 		list[i] = s.Message
 	}
 	return list
@@ -125,15 +133,16 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 	s.Keys = append(s.Keys, ob.Key)
 	s.runs[ob.ownRun()] = true
 	s.by.add(party)
+	s.said = append(s.said, saying{ps, ob.ownRun(), party})
 }
 
-// text shows what all messages share.
-func (s *shape) text() string {
+// text shows what all messages share, and of what varies that which is often said.
+func (s *shape) text(who *parties) string {
 	shown := make([]string, 0, len(s.pieces))
-	for _, p := range s.pieces {
+	for i, p := range s.pieces {
 		word := p.raw
 		if word == "" {
-			word = maskAny
+			word = s.often(i, who)
 		}
 		if word != maskAny || len(shown) == 0 || shown[len(shown)-1] != maskAny {
 			shown = append(shown, word)
@@ -143,6 +152,55 @@ func (s *shape) text() string {
 		shown = append(shown, maskAny)
 	}
 	return strings.Join(shown, " ")
+}
+
+// Limits of what is shown of a part that varies: so many words, each said in so many calls
+// and runs, by several parties where they are known, which are half of all together.
+const (
+	oftenWords = 4
+	oftenSaid  = 2
+)
+
+// often lists what stands often in a part that varies; else maskAny.
+func (s *shape) often(part int, who *parties) string {
+	type tally struct {
+		calls int
+		runs  map[uint64]bool
+		by    backers
+	}
+	words := map[string]*tally{}
+	for i := range s.said {
+		said := &s.said[i]
+		word := said.pieces[part].raw
+		t := words[word]
+		if t == nil {
+			if len(words) > 2*oftenWords {
+				return maskAny
+			}
+			t = &tally{runs: map[uint64]bool{}, by: backers{}}
+			words[word] = t
+		}
+		t.calls++
+		t.runs[said.run] = true
+		t.by.add(said.party)
+	}
+	list, covered := slices.Sorted(maps.Keys(words)), 0
+	list = slices.DeleteFunc(list, func(w string) bool {
+		t := words[w]
+		return t.calls < oftenSaid || len(t.runs) < oftenSaid || who.sole(t.by)
+	})
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(words[b].calls, words[a].calls) })
+	for _, w := range list[:min(oftenWords, len(list))] {
+		covered += words[w].calls
+	}
+	if 2*covered < s.Calls {
+		return maskAny
+	}
+	list = list[:min(oftenWords, len(list))]
+	if covered < s.Calls {
+		list = append(list, maskAny)
+	}
+	return strings.Join(list, "|")
 }
 
 func join(ps []piece) string {

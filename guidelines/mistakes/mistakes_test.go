@@ -83,8 +83,10 @@ func TestAToolInBetweenIsTheFixOnlyWhereRetriesWithoutItFail(t *testing.T) {
 }
 
 func TestAnExampleOfAFixShowsADifference(t *testing.T) {
-	blanks := []string{`a|edit|{"s":"if x:  return   y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|!Error: bad indent`,
-		`a|edit|{"s":"if x: return y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|ok`}
+	blanks := []string{
+		`a|edit|{"s":"if x:  return   y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|!Error: bad indent`,
+		`a|edit|{"s":"if x: return y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|ok`,
+	}
 	if f := told(t, blanks...)[0].Fix; f == nil || f.Says != "change blanks and line breaks in `s`" || f.Definite || f.Good != "" {
 		t.Errorf("%+v", f)
 	}

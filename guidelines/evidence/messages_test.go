@@ -1,0 +1,47 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"memoryd"
+	"memoryd/guidelines/evidence"
+)
+
+// A part of a message that varies is shown where few words are most of it, each said to
+// several runs and parties; otherwise it is left out.
+func TestAMessageShowsWhatItOftenSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		word  func(i int) string
+		agent func(i int) int
+		want  string
+	}{
+		"few words": {func(i int) string { return []string{"start", "ranges", "ranges", "files"}[i%4] }, func(i int) int { return i % 3 }, "'ranges'|'files'|'start' is a required property"},
+		"one often": {func(i int) string {
+			if i%3 > 0 {
+				return "ranges"
+			}
+			return fmt.Sprint("f", string(rune('a'+i)))
+		}, func(i int) int { return i % 2 }, "'ranges'|… is a required property"},
+		"many":            {func(i int) string { return string(rune('a' + i)) }, func(i int) int { return i % 3 }, "… is a required property"},
+		"of one party":    {func(i int) string { return []string{"mine", "ours"}[i%2] }, func(i int) int { return i % 2 }, "… is a required property"},
+		"of a single one": {func(i int) string { return []string{"mine", "ours"}[i%2] }, func(int) int { return 0 }, "'mine'|'ours' is a required property"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls []memoryd.Call
+			for i := range 12 {
+				calls = append(calls, memoryd.Call{
+					ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "edit"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
+					Output: fmt.Sprintf("'%s' is a required property", c.word(i)), Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, i/2, c.agent(i)),
+					Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+				})
+			}
+			if got := evidence.Mine("edit", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != c.want {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
