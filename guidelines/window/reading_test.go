@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -52,6 +54,37 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	}
 	if err := w.fold(t.Context(), true); err != nil || len(w.late) > 0 {
 		t.Errorf("left waiting: %d (%v)", len(w.late), err)
+	}
+}
+
+func TestWhatIsReadAndWrittenIsLetGo(t *testing.T) {
+	w := New(mem.New(), 1000, slog.New(slog.DiscardHandler), time.Now)
+	var b store.Batch
+	var done []store.Appended
+	for i := range 200 {
+		c := pendingCall(byte(i))
+		c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 1}
+		b.Calls, done = append(b.Calls, c), append(done, store.Appended{New: true, Seq: int64(i + 1)})
+	}
+	b.Workspace = "w"
+	w.take(b, done)
+	call := weak.Make(w.queues["w"][0])
+	w.read()
+	if runtime.GC(); call.Value() != nil || len(w.queues["w"]) != 200-readAtOnce {
+		t.Errorf("a call that was read stays in memory beside %d that wait", len(w.queues["w"]))
+	}
+	for w.read() {
+	}
+	first, held := weak.Make(w.fresh[b.Calls[0].ToolRef].list[0]), w.fresh[b.Calls[0].ToolRef].list[1]
+	if err := w.fold(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GC(); first.Value() != nil {
+		t.Error("an observation that was written stays in memory beside one that is used")
+	}
+	runtime.KeepAlive(held)
+	if n := len(w.fresh[b.Calls[0].ToolRef].list); n != 200-pieceCalls {
+		t.Errorf("%d observations wait", n)
 	}
 }
 

@@ -82,7 +82,7 @@ func (w *Window) written(ref memoryd.ToolRef, n int) {
 		delete(w.late, ob.Key)
 	}
 	w.waiting -= n
-	if b.list = b.list[n:]; len(b.list) == 0 {
+	if b.list = slices.Clone(b.list[n:]); len(b.list) == 0 { // the old array keeps what was written
 		delete(w.fresh, ref)
 		return
 	}

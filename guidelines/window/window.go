@@ -5,8 +5,8 @@
 //
 // Folded calls are durable: they are records of the tool (kind "observations"), in pieces of
 // up to 128 calls, and are deleted with the tool. Calls that are not folded yet (half a
-// minute of calls at most, or 16,384 during a bulk import) are read again from the history
-// after a restart, as far as it still has them.
+// minute of calls at most) are read again from the history after a restart, as far as it
+// still has them.
 package window
 
 import (
@@ -29,7 +29,6 @@ const (
 	maxQueued    = 64 << 20 // bytes of calls that wait to be read, over all workspaces
 	maxSpaces    = 64       // workspaces whose runs are remembered
 	maxFresh     = 32768    // observations that wait to be written
-	bulkFresh    = 16384    // the same while somebody records in bulk
 	pieceCalls   = 128      // of a record
 	maxToolBytes = 2 << 20  // of a tool's records
 	foldEvery    = 2 * time.Second
@@ -56,10 +55,8 @@ type Window struct {
 	queued  int
 	dropped int64
 	fresh   map[memoryd.ToolRef]*batch
-	waiting int // observations in fresh
-	// caughtUp is when CatchUp was called last.
-	caughtUp time.Time
-	late     map[memoryd.CallKey]memoryd.Evaluation // verdicts of calls that came without one and are not written
+	waiting int                                    // observations in fresh
+	late    map[memoryd.CallKey]memoryd.Evaluation // verdicts of calls that came without one and are not written
 
 	who map[string]*sources // by workspace
 
@@ -110,31 +107,9 @@ func (w *Window) run(ctx context.Context) {
 }
 
 func (w *Window) foldDue(ctx context.Context) {
-	w.mu.Lock()
-	bulk := w.now().Sub(w.caughtUp) < foldAge
-	w.mu.Unlock()
-	if bulk {
-		return
-	}
 	if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
 		w.log.WarnContext(ctx, "cannot write observations; they wait", "err", err)
 	}
-}
-
-// CatchUp folds everything accepted so far. A bulk import calls it after each batch, so that
-// the queue does not overflow. Observations are then written some thousands at a time,
-// without those that newer ones already pushed out.
-func (w *Window) CatchUp(ctx context.Context) error {
-	for w.read() {
-	}
-	w.mu.Lock()
-	w.caughtUp = w.now()
-	many := w.waiting > bulkFresh
-	w.mu.Unlock()
-	if !many {
-		return nil
-	}
-	return w.fold(ctx, true)
 }
 
 // Over returns the store wrapped so that the window sees what it accepts, judges and deletes.
@@ -310,11 +285,12 @@ func (w *Window) read() bool {
 		}
 		w.keep(space, calls, w.observe(space, calls))
 		left -= len(calls)
+		clear(calls) // the queue's array may stay for long
 	}
 	return true
 }
 
-func (w *Window) observe(space string, calls []*memoryd.Call) []evidence.Observation {
+func (w *Window) observe(space string, calls []*memoryd.Call) []*evidence.Observation {
 	r := w.readers[space]
 	if r == nil {
 		if len(w.readers) >= maxSpaces {
@@ -323,10 +299,11 @@ func (w *Window) observe(space string, calls []*memoryd.Call) []evidence.Observa
 		r = evidence.NewObserver()
 		w.readers[space] = r
 	}
-	list := make([]evidence.Observation, len(calls))
+	list := make([]*evidence.Observation, len(calls))
 	for i := range calls {
-		list[i] = r.Observe(calls[i])
-		list[i].Trim()
+		ob := r.Observe(calls[i]) // each by itself: one that waits for long keeps no others
+		ob.Trim()
+		list[i] = &ob
 	}
 	return list
 }
@@ -354,11 +331,10 @@ func (w *Window) next(most int) (space string, calls []*memoryd.Call) {
 }
 
 // keep notes what was observed of calls.
-func (w *Window) keep(space string, calls []*memoryd.Call, list []evidence.Observation) {
+func (w *Window) keep(space string, calls []*memoryd.Call, list []*evidence.Observation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i := range list {
-		ob := &list[i]
+	for i, ob := range list {
 		ref := memoryd.ToolRef{Workspace: space, Tool: calls[i].Tool}
 		b := w.fresh[ref]
 		if b == nil {

@@ -125,27 +125,6 @@ func TestAFloodIsFoldedWhileItLasts(t *testing.T) {
 	})
 }
 
-// Whoever records in bulk leaves nothing waiting to be read, and little to be written;
-// what newer calls push out is not written first.
-func TestBulkIsTakenInBatchByBatch(t *testing.T) {
-	s := mem.New()
-	w := newWindow(s, 300)
-	for i := 0; i < 20_000; i += 2000 {
-		add(t, w.Over(), i, i+2000)
-		if err := w.CatchUp(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 100)
-		if want := i >= 16_000; err != nil || want != (len(records) > 0) || len(records) > 4 {
-			t.Fatalf("%d records after %d calls (%v)", len(records), i+2000, err)
-		}
-	}
-	w.Stop(t.Context())
-	if first, last, n := seqs(t, newWindow(s, 300)); first != 19_701 || last != 20_000 || n != 300 {
-		t.Errorf("the window holds %d calls, %d to %d", n, first, last)
-	}
-}
-
 func TestAVerdictThatComesLateReachesTheObservation(t *testing.T) {
 	for _, when := range []string{"before reading", "after reading"} {
 		s := mem.New()
