@@ -219,6 +219,9 @@ func said(output string) string {
 			line += " " + textsafe.Head(strings.TrimSpace(rest), maxSaid)
 		}
 	}
+	if strings.ContainsAny(line, "}]") && !strings.ContainsAny(line, "{[") {
+		line = strings.TrimRight(line, `\"'}] `) // what ends the JSON around it
+	}
 	return textsafe.Line(textsafe.Mask(line), maxSaid)
 }
 

@@ -115,7 +115,7 @@ func TestAChangeThatGoodCallsDoNotNeedIsNoAdvice(t *testing.T) {
 }
 
 func TestAMistakeIsNeverABareNumber(t *testing.T) {
-	for output, want := range map[string]string{"0": "", "\n 17\n": "", "ok?\n0\nexit status 3\n": "exit status 3", "Error:\nno such host\n": "Error: no such host"} {
+	for output, want := range map[string]string{"0": "", "\n 17\n": "", "ok?\n0\nexit status 3\n": "exit status 3", `{"error": "", "response": "{\"status\":\"401\",\"msg\":\"Authentication required\"}"}`: "Authentication required", "Error:\nno such host\n": "Error: no such host"} {
 		if got := said(output); got != want {
 			t.Errorf("%q: %q", output, got)
 		}
