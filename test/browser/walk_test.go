@@ -28,13 +28,14 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.shoot("overview", 1440)
 	b.visit("")
 	b.wait(`document.querySelectorAll("#most ~ *, section table tbody tr").length > 5`)
-	for _, view := range []string{"", "tools", "calls", "runs", "review", "kinds", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
+	for _, view := range []string{"", "tools", "calls", "runs", "review", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
 		b.survey(view)
 	}
 	b.visit("tools", "q", "nothing-is-called-so")
 	b.audit("tools that are not there", true)
 	b.visit("calls", "verdict", "failed", "judge", "rules", "q", "payment")
 	b.survey("run", "run", "airline#0/task11/trial2")
+	b.survey("kinds", "t", tool)
 	b.visit("tool", "t", tool)
 	b.click(".guideline details:has(.ground a) > summary")
 	b.lookAround("tool with its evidence")
