@@ -39,18 +39,19 @@ func (f *findings) core(d *draft) {
 		d.add(coreFunction, 0, "Not enough data: no call of "+name+" is kept.", "none", coreValue)
 		return
 	}
-	calls := "In " + count(f.evidence.Calls, "call") + " "
-	if len(f.evidence.Parameters) == 0 {
-		d.add(coreFunction, 0, calls+name+" took no parameters.", "takes", coreValue, parametersGround)
-		d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
-		return
+	took := "no parameters"
+	if len(top) > 0 {
+		took = f.took(top, unnamed)
+	} else if len(f.evidence.Parameters) > 0 {
+		took = count(unnamed, "parameter") + ", known from one source alone"
 	}
+	d.add(coreFunction, 0, "In "+count(f.evidence.Calls, "call")+" "+name+" took "+took+".", "takes", coreValue, parametersGround)
+	d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
+}
+
+// took lists parameters, the most frequent first, and counts those without a name.
+func (f *findings) took(top []evidence.Parameter, unnamed int) string {
 	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
-	if len(top) == 0 {
-		d.add(coreFunction, 0, calls+name+" took "+count(unnamed, "parameter")+", known from one source alone.", "takes", coreValue, parametersGround)
-		d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
-		return
-	}
 	var always, sometimes []described
 	for _, p := range top[:min(len(top), shownParameters)] {
 		if p.Given == p.Of {
@@ -59,18 +60,17 @@ func (f *findings) core(d *draft) {
 			sometimes = append(sometimes, f.describe(p, "in "+number(float64(p.Given))))
 		}
 	}
-	text := calls + name + " took " + enumerate(always)
+	text := enumerate(always)
 	switch {
 	case len(always) == 0:
-		text = calls + name + " took " + enumerate(sometimes)
+		text = enumerate(sometimes)
 	case len(sometimes) > 0:
 		text += "; sometimes " + enumerate(sometimes)
 	}
 	if more := max(0, len(top)-shownParameters) + unnamed; more > 0 {
 		text += "; " + count(more, "further parameter")
 	}
-	d.add(coreFunction, 0, text+".", "takes", coreValue, parametersGround)
-	d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
+	return text
 }
 
 // described is a parameter's name and what is said of it.

@@ -191,7 +191,11 @@ func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]b
 			continue
 		}
 		if planned == nil {
-			planned = plans(calls)
+			o := evidence.NewObserver()
+			for i := range calls {
+				ob := o.Observe(&calls[i])
+				planned = append(planned, ob.Planned())
+			}
 		}
 		keys := map[memoryd.CallKey]bool{}
 		for i := range calls {
@@ -202,17 +206,6 @@ func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]b
 		found[g.ID] = keys
 	}
 	return found
-}
-
-// plans reads calls as they were about to be made.
-func plans(calls []memoryd.Call) []*rules.Planned {
-	o := evidence.NewObserver()
-	list := make([]*rules.Planned, len(calls))
-	for i := range calls {
-		ob := o.Observe(&calls[i])
-		list[i] = rules.Plan(&rules.Call{Input: ob.Input, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
-	}
-	return list
 }
 
 // Says reports whether the document has the line: in any wording if it is the program's, in

@@ -19,7 +19,7 @@ const AuthorRules = "rules"
 type Writer struct {
 	// Window has more calls than the history; nil means there are none. Set it, and the
 	// following, before the first Compose.
-	Window Window
+	Window evidence.Window
 	// Observe, if set, is called after each answer of the model with the number of kept
 	// statements and the reasons why the others were dropped.
 	Observe func(ctx context.Context, tool memoryd.ToolRef, r Review)
@@ -28,14 +28,6 @@ type Writer struct {
 
 	cfg   Config
 	model memoryd.Model
-}
-
-// Window has observations of a tool's newest calls, beyond its history.
-type Window interface {
-	// Observations lists them, oldest first. An unknown tool has none.
-	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
-	// Shared reports whether several sources recorded calls in a workspace.
-	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
 // NewWriter returns a Writer that uses m; nil means no model.

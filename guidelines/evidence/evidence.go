@@ -7,6 +7,7 @@
 package evidence
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -53,6 +54,14 @@ type Rule struct {
 	rules.Rule
 
 	Keys []memoryd.CallKey `json:"-"`
+}
+
+// Window has observations of a tool's newest calls, beyond its history.
+type Window interface {
+	// Observations lists them, oldest first. An unknown tool has none.
+	Observations(ctx context.Context, ref memoryd.ToolRef) ([]Observation, error)
+	// Shared reports whether several sources recorded calls in a workspace.
+	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
 // Retry counts attempts and those that worked.

@@ -138,7 +138,7 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !idLike(l.Text) || rules.DateForm(l.Text) != "" {
+			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !rules.IdentifierLike(l.Text) || rules.DateForm(l.Text) != "" {
 				continue
 			}
 			s := Source{Path: l.Path}
@@ -192,7 +192,7 @@ func (r *run) learn(seed maphash.Seed, tool, output string) {
 			continue
 		}
 		if mark != 0 && len(r.values) < maxRunValues {
-			if v := strings.Trim(text[from:i], ".:"); idLike(v) {
+			if v := strings.Trim(text[from:i], ".:"); rules.IdentifierLike(v) {
 				h := maphash.String(seed, v)
 				if _, known := r.values[h]; !known {
 					r.values[h] = stood{tool: uint8(at)} //nolint:gosec // below maxRunTools
@@ -219,7 +219,7 @@ const (
 var marks = func() (t [256]uint8) {
 	for b := range t {
 		switch {
-		case delimiter(rune(b)):
+		case rules.Delimits(rune(b)):
 			t[b] = delimits
 		case strings.IndexByte(idMarks, byte(b)) >= 0:
 			t[b] = identifies
@@ -229,10 +229,6 @@ var marks = func() (t [256]uint8) {
 }()
 
 const idMarks = "0123456789_/"
-
-func delimiter(r rune) bool { return rules.Delimits(r) }
-
-func idLike(s string) bool { return rules.IdentifierLike(s) }
 
 // runOf returns the run and the agent that a call's metadata name. The run is trajectory_id,
 // otherwise session_id, otherwise the agent's calls within half an hour; 0 means unknown.

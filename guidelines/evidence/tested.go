@@ -57,6 +57,11 @@ func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 	return list
 }
 
+// Planned is the call as it was about to be made.
+func (ob *Observation) Planned() *rules.Planned {
+	return rules.Plan(&rules.Call{Input: ob.Input, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
+}
+
 // Odd reports the good calls that a tool answered with a line of text although it otherwise
 // answers with JSON: whatever the line says, callers did not ask for it.
 func Odd(obs []Observation) func(ob *Observation) bool {

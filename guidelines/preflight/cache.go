@@ -40,21 +40,12 @@ type Store interface {
 	Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error)
 }
 
-// Window has more calls of a tool than its history, each reduced to what is compared; nil has
-// none.
-type Window interface {
-	// Observations lists the newest, oldest first.
-	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
-	// Shared reports whether several sources recorded calls in a workspace.
-	Shared(ctx context.Context, workspace string) (bool, error)
-}
-
 // Cache keeps the models of recently requested tools. The first forecast for a tool learns
 // only from its newest calls. The rest is learned in the background, one tool at a time, and
 // so is a history that has grown. It is safe for concurrent use.
 type Cache struct {
 	store  Store
-	window Window
+	window evidence.Window // nil for none
 	cfg    Config
 	log    *slog.Logger
 	now    func() time.Time
@@ -202,7 +193,7 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]evide
 
 // Use makes the learning in the background reach back as far as w. Call it before the first
 // forecast.
-func (c *Cache) Use(w Window) { c.window = w }
+func (c *Cache) Use(w evidence.Window) { c.window = w }
 
 // learn learns a tool from its newest calls, 0 for all that are known, and keeps
 // the model.
@@ -214,15 +205,12 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	if err != nil {
 		return nil, err
 	}
-	known := tool.Kept
-	o := c.options(tool.ToolRef)
+	known, o := tool.Kept, c.options(tool.ToolRef)
 	if o.Shared, err = c.shared(ctx, tool.Workspace); err != nil {
 		return nil, err
 	}
 	if c.window != nil {
 		known = int(min(tool.Lifetime, maxLearned))
-	}
-	if c.window != nil {
 		older, err := c.observed(ctx, tool.ToolRef, calls, &o)
 		if err != nil {
 			return nil, err

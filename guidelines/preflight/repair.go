@@ -47,11 +47,11 @@ func refusalOf(output string, leaves []leaf) *refusal {
 	r := &refusal{leaves: leaves, leaf: -1, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
 	spaced := strings.NewReplacer("_", " ", "-", " ").Replace(r.text)
 	for i := range leaves {
-		if l := &leaves[i]; isID(l) && hasToken(r.text, strings.ToLower(l.Text)) {
+		if l := &leaves[i]; isID(l) && tested.Named(r.text, strings.ToLower(l.Text)) {
 			r.leaf, r.byKind = i, false
 			break
 		} else if kind := ""; isID(l) && r.leaf < 0 {
-			if kind = kindOf(l.Text); kind != "" && hasToken(spaced, kind) {
+			if kind = kindOf(l.Text); kind != "" && tested.Named(spaced, kind) {
 				r.leaf, r.byKind = i, true
 			}
 		}

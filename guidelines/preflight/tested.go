@@ -48,7 +48,7 @@ func (m *Model) sourceOf(v *view, l *leaf) tested.Source {
 	s := tested.Source{Path: l.Path}
 	for i := range v.RunCalls { // the newest first
 		c := &v.RunCalls[i]
-		if !v.answered(i) || !hasToken(c.Output, l.Text) {
+		if !v.answered(i) || !tested.Named(c.Output, l.Text) {
 			continue
 		}
 		s.Tool = c.Tool
@@ -117,7 +117,7 @@ func (v *view) against(t *Tested) int {
 	var newer []bool
 	for i := range v.Since {
 		ob := &v.Since[i]
-		if ob.Evaluation.State == memoryd.Judged && t.Holds(tested.Plan(&tested.Call{Input: ob.Input, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})) {
+		if ob.Evaluation.State == memoryd.Judged && t.Holds(ob.Planned()) {
 			newer = append(newer, ob.Evaluation.Score >= memoryd.ScoreSuccess)
 		}
 	}

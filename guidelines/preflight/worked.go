@@ -44,26 +44,6 @@ func kindOf(value string) string {
 	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(kind))
 }
 
-// hasToken reports whether a token stands in a text with no letter or digit
-// beside it.
-func hasToken(s, token string) bool {
-	isPart := func(b byte) bool {
-		return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
-	}
-	for from := 0; ; {
-		at := strings.Index(s[from:], token)
-		if at < 0 || token == "" {
-			return false
-		}
-		at += from
-		end := at + len(token)
-		if (at == 0 || !isPart(s[at-1])) && (end == len(s) || !isPart(s[end])) {
-			return true
-		}
-		from = at + 1
-	}
-}
-
 // commonNames are words of parameter names that tell nothing of what they name.
 var commonNames = []string{"id", "ids", "name", "names", "number", "key", "code", "new", "item", "value", "type"}
 

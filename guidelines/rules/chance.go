@@ -26,7 +26,7 @@ func (s *search) tests(c *candidate, kind string) float64 {
 	switch {
 	case c.p == "":
 		return 2
-	case named(kind, c.p) && (c.q == "" || named(kind, c.q)):
+	case Named(kind, c.p) && (c.q == "" || Named(kind, c.q)):
 		return 1
 	case c.paired():
 		return max(1, n*(n-1)/2)

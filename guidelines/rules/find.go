@@ -357,10 +357,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		q := calls/n - 4*c.good/s.good
-		if c.p != "" && named(kind, c.p) {
+		if c.p != "" && Named(kind, c.p) {
 			q += messageShare // calls cannot part what always came together
 		}
-		if c.q != "" && named(kind, c.q) {
+		if c.q != "" && Named(kind, c.q) {
 			q += messageShare / 2
 		} else if c.q != "" {
 			q -= messageShare / 2
@@ -436,9 +436,9 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 	return calls, n, counted
 }
 
-// named reports whether a message holds the name of a parameter, with no letter or digit
+// Named reports whether a message holds the name of a parameter, with no letter or digit
 // of the same script beside it. An empty name stands in none.
-func named(message, p string) bool {
+func Named(message, p string) bool {
 	for rest := message; p != ""; {
 		before, after, found := strings.Cut(rest, p)
 		if !found {

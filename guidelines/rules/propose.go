@@ -104,7 +104,7 @@ func head(s string) string {
 // stands in a message.
 func (c *column) closed(rows []row) bool {
 	for s, n := range c.goodTexts {
-		if n < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && named(r.Message, s) }) {
+		if n < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && Named(r.Message, s) }) {
 			return false
 		}
 	}

@@ -401,7 +401,7 @@ func TestAnEmptyValueStandsInNoMessage(t *testing.T) {
 		calls = append(calls, call(i, input, message))
 	}
 	Find("t", calls)
-	if named("order not found", "") {
+	if Named("order not found", "") {
 		t.Error("an empty name stands in a message")
 	}
 }

@@ -177,7 +177,7 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 	return list
 }
 
-// Observations implements guidelines.Window: it returns the newest observations of a tool,
+// Observations implements evidence.Window: it returns the newest observations of a tool,
 // oldest first.
 func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	w.writing.Lock() // else what is being written is there twice, or not at all

@@ -67,7 +67,7 @@ func sourceKey(workspace, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: sourceKind, ID: id}
 }
 
-// Shared implements guidelines.Window: it reports whether several sources recorded calls in a
+// Shared implements evidence.Window: it reports whether several sources recorded calls in a
 // workspace.
 func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	w.mu.Lock()
