@@ -27,8 +27,7 @@ type assembler struct {
 	gone  []bool
 	edits map[int]chat.Message
 	out   assembled
-	last  int    // the old message that the newest of out came from, -1 for ours
-	role  string // whose message the summary is, where that keeps the turns
+	last  int // the old message that the newest of out came from, -1 for ours
 }
 
 // assemble makes the new list. The summary stands where the first removed message
@@ -36,7 +35,7 @@ type assembler struct {
 // for its result; nowhere do two messages of one speaker meet that did not meet
 // before, if the style of the conversation allows to avoid it.
 func assemble(c *conversation, p *plan, text string) assembled {
-	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1, role: p.role}
+	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1}
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
 			a.gone[i] = true
@@ -163,12 +162,11 @@ func (a *assembler) summary(i int, text string) {
 	request := before >= 0 && a.last == a.c.request
 	fits := func(role string) bool { return role != left && role != right && (role == "user" || before >= 0) }
 	switch {
-	case a.role == "join" && a.joinsFirst(text):
 	case request && next == len(a.c.messages) && a.c.messages[next-1].Kind == chat.Assistant:
 		a.mine(a.say("assistant", text))
 	case a.c.blocks && left == "user" && a.joins(before, text):
 	case a.c.blocks && right == "user" && a.joinsNext(i, next, text):
-	case a.role != "assistant" && fits("user"):
+	case fits("user"):
 		a.mine(a.say("user", text))
 	case fits("assistant"):
 		a.mine(a.say("assistant", text))
@@ -192,17 +190,6 @@ func (a *assembler) joins(n int, text string) bool {
 	}
 	a.out.at = n
 	return true
-}
-
-// joinsFirst makes it a part of the first message of the user, unless that is the
-// current request.
-func (a *assembler) joinsFirst(text string) bool {
-	for n := range a.out.parsed {
-		if a.out.parsed[n].FromUser() {
-			return (a.c.request < 0 || a.out.output[a.c.request] != n || a.last < a.c.request) && a.joins(n, text)
-		}
-	}
-	return false
 }
 
 // joinsNext makes it a part of the message that follows; of those before it, from

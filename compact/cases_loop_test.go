@@ -241,14 +241,11 @@ func TestCase48FactsSurviveAHundredCompactions(t *testing.T) {
 func TestCase56ProgressGrowsAndEnds(t *testing.T) {
 	m := &counting{text: "of the text a-0 word"}
 	c := newCompactor(t, m)
-	feed := compact.NewFeed() // nobody reads while the run goes on
-	res := run(t, c, compact.Request{Messages: longTalk(), Profile: "deerflow", Progress: feed.Push})
+	events := make(chan compact.Event, 2*len(longTalk())+9) // nobody reads while the run goes on
+	res := run(t, c, compact.Request{Messages: longTalk(), Profile: "deerflow", Progress: func(e compact.Event) { events <- e }})
+	close(events)
 	done, ends := 0, 0
-	for ends == 0 {
-		e, err := feed.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range events {
 		switch e.Type {
 		case "progress":
 			if e.Done != done+1 || e.Total < e.Done {
@@ -262,7 +259,7 @@ func TestCase56ProgressGrowsAndEnds(t *testing.T) {
 			}
 		}
 	}
-	if done == 0 || done != res.Report.Groups {
+	if ends != 1 || done == 0 || done != res.Report.Groups {
 		t.Errorf("%d events for %d groups", done, res.Report.Groups)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

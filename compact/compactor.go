@@ -39,9 +39,9 @@ type Compactor struct {
 	guard   *summarize.Guard
 	answers *memo[[]string] // descriptions by content
 	clock   func() time.Time
-	results *memo[Result] // results by request
-	replays *memo[replay] // compactions by beginning
-	learned *factors
+	results *memo[Result]  // results by request
+	replays *memo[replay]  // compactions by beginning
+	learned *memo[float64] // factors by model
 
 	mu    sync.Mutex
 	doing map[string]chan struct{} // runs under way, by request
@@ -55,7 +55,7 @@ const (
 
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock, doing: map[string]chan struct{}{}}
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -65,9 +65,6 @@ func New(cfg Config, d Deps) *Compactor {
 	if c.store == nil {
 		c.store = NewMemory(64 << 20)
 	}
-	if c.counter == nil {
-		c.counter = func(model string) tokens.Counter { return tokens.ForModel(model) }
-	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -75,6 +72,7 @@ func New(cfg Config, d Deps) *Compactor {
 	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, c.clock)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, c.clock)
 	c.results = newMemo[Result](resultsKept, cfg.RememberFor, c.clock)
+	c.learned = newMemo[float64](learnedKept, learnedFor, c.clock)
 	c.replays = newMemo[replay](replaysKept, 24*time.Hour, c.clock)
 	return c
 }
@@ -95,7 +93,7 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 		return Result{}, memoryd.Errorf(memoryd.Invalid, "max_input_tokens, target_tokens and reported_tokens must not be negative")
 	}
 	k := keysOf(name, r)
-	prog := newProgress(r.Progress)
+	prog := &progress{to: r.Progress}
 	for {
 		if res, ok := c.results.get(k.request); ok {
 			prog.end(res, nil)

@@ -15,9 +15,8 @@ type Config struct {
 	Forge    ForgeSettings    `yaml:"forge"`
 	RAAid    RAAidSettings    `yaml:"ra_aid"`
 	Model    ModelSettings    `yaml:"model"`
-	// Exclusions and SummaryStyle apply to each profile that has them.
-	Exclusions   `yaml:",inline"`
-	SummaryStyle `yaml:",inline"`
+	// Exclusions apply to each profile that has them.
+	Exclusions `yaml:",inline"`
 
 	// MediaTokens is the flat cost of an image, an audio part or a file.
 	MediaTokens int `yaml:"-"`
@@ -74,24 +73,20 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	c.RAAid.MaxTokensPerSummary, c.RAAid.SummaryBufferRatio, c.RAAid.HybridLoss = 500, 0.2, 0.1
 	err := unmarshal((*settings)(c))
 	c.Default.Exclusions, c.Forge.Exclusions = c.Exclusions, c.Exclusions
-	c.Default.SummaryStyle, c.DeerFlow.SummaryStyle, c.Forge.SummaryStyle, c.RAAid.SummaryStyle = c.SummaryStyle, c.SummaryStyle, c.SummaryStyle, c.SummaryStyle
 	return err
 }
 
 // Validate returns the first invalid setting.
 func (c Config) Validate() error {
-	for _, check := range []func() error{c.Default.Validate, c.DeerFlow.Validate, c.Forge.Validate, c.RAAid.Validate, c.Model.Validate} {
-		if err := check(); err != nil {
+	for _, name := range []string{"default", "deerflow", "forge", "ra_aid", c.Profile} {
+		if _, _, err := c.profileFor(Request{Profile: name, MaxInputTokens: 1}); err != nil {
 			return err
 		}
 	}
-	switch {
-	case !knownProfile(c.Profile):
-		return memoryd.Errorf(memoryd.Invalid, "profile must be default, deerflow, forge or ra_aid")
-	case c.KeepOriginals < 0:
+	if c.KeepOriginals < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "keep_originals must not be negative")
 	}
-	return nil
+	return c.Model.Validate()
 }
 
 // Validate returns the first invalid setting.
@@ -103,8 +98,4 @@ func (m ModelSettings) Validate() error {
 		return memoryd.Errorf(memoryd.Invalid, "model.hourly_tokens must not be negative")
 	}
 	return nil
-}
-
-func knownProfile(name string) bool {
-	return name == "default" || name == "deerflow" || name == "forge" || name == "ra_aid"
 }

@@ -208,12 +208,6 @@ const (
 	perCall    = 8
 )
 
-// sized is a message and its cost.
-type sized struct {
-	raw    jsontext.Value
-	tokens int
-}
-
 // count asks the counter. A counter that panics or gives a negative number is
 // replaced by a bound that never counts too little: one token a byte.
 func (c *conversation) count(text string) (n int) {
@@ -307,14 +301,6 @@ func (c *conversation) breakdown() Breakdown {
 		}
 	}
 	return b
-}
-
-func (c *conversation) sized() []sized {
-	out := make([]sized, len(c.messages))
-	for i := range c.messages {
-		out[i] = sized{c.sentRaw(i), c.cost[i]}
-	}
-	return out
 }
 
 // tokensBy is the cost of the units of each status.

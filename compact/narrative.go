@@ -1,10 +1,12 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +30,6 @@ Copy these sentences or lines word for word from the data, one a line, most impo
 // errors of an answer.
 var (
 	errEmpty     = errors.New("the answer says nothing")
-	errTooLong   = fmt.Errorf("%w", summarize.ErrTooLong)
 	errTruncated = fmt.Errorf("the answer was cut off: %w", summarize.ErrTooLong)
 	errToolCall  = errors.New("the answer is a tool call")
 	errInvented  = errors.New("the answer quotes no line of the conversation")
@@ -104,12 +105,7 @@ func (w *run) narrate(ctx context.Context, p *plan, s *summary) ([]string, error
 	return slices.Concat(n.answers...), nil
 }
 
-func (n *narrator) instructions() string {
-	if strings.TrimSpace(n.p.prompt) != "" {
-		return n.p.prompt
-	}
-	return instructions
-}
+func (n *narrator) instructions() string { return cmp.Or(strings.TrimSpace(n.p.prompt), instructions) }
 
 // batch gets what one part of the conversation is about: from memory, or from the first
 // model that gives a good answer.
@@ -166,17 +162,9 @@ func (n *narrator) show(m *chat.Message, promptTokens int) entry {
 // modelsFor gives the models to try in order. A name puts the model of that name
 // first; a provider prefix may be left out.
 func (c *Compactor) modelsFor(name string) []Model {
-	models := slices.Clone(c.models)
-	slices.SortStableFunc(models, func(a, b Model) int {
-		switch is := path.Base(a.Name()) == path.Base(name); {
-		case is == (path.Base(b.Name()) == path.Base(name)):
-			return 0
-		case is:
-			return -1
-		}
-		return 1
-	})
-	return models
+	named := func(m Model) bool { return path.Base(m.Name()) == path.Base(name) }
+	rest := slices.DeleteFunc(slices.Clone(c.models), named)
+	return append(slices.DeleteFunc(slices.Clone(c.models), func(m Model) bool { return !named(m) }), rest...)
 }
 
 // reasonOf is the part of an error that a report may show.
@@ -184,14 +172,12 @@ func reasonOf(err error) string {
 	if me, ok := errors.AsType[*memoryd.ModelError](err); ok {
 		return me.Reason
 	}
-	for _, known := range []error{errEmpty, errTruncated, errTooLong, errToolCall, errInvented, summarize.ErrPaused, summarize.ErrSpent, summarize.ErrBudget} {
+	for _, known := range []error{errEmpty, errTruncated, summarize.ErrTooLong, errToolCall, errInvented, summarize.ErrPaused, summarize.ErrSpent, summarize.ErrBudget} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
 	}
 	switch {
-	case errors.Is(err, summarize.ErrTooLong):
-		return summarize.ErrTooLong.Error()
 	case errors.Is(err, summarize.ErrUnusable):
 		return errEmpty.Error()
 	case errors.Is(err, context.DeadlineExceeded):
@@ -206,12 +192,12 @@ func (n *narrator) picked(answer memoryd.Completion, limit int) ([]string, error
 	if used := answer.Usage.CompletionTokens; used > 0 && used >= limit {
 		return nil, errTruncated
 	}
-	text := strings.TrimSpace(dropThinking(answer.Text))
+	text := strings.TrimSpace(thinking.ReplaceAllString(answer.Text, ""))
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") || strings.Contains(text, "<tool_call>") || strings.Contains(text, "<function=") {
 		return nil, errToolCall
 	}
 	if n.w.conv.count(text) > limit {
-		return nil, errTooLong
+		return nil, summarize.ErrTooLong
 	}
 	var lines []string
 	said := false
@@ -231,17 +217,5 @@ func (n *narrator) picked(answer memoryd.Completion, limit int) ([]string, error
 	return nil, errEmpty
 }
 
-// dropThinking removes what a reasoning model put between think tags.
-func dropThinking(s string) string {
-	for {
-		i := strings.Index(s, "<think>")
-		if i < 0 {
-			return s
-		}
-		j := strings.Index(s[i:], "</think>")
-		if j < 0 {
-			return s[:i]
-		}
-		s = s[:i] + s[i+j+len("</think>"):]
-	}
-}
+// thinking is what a reasoning model put between think tags.
+var thinking = regexp.MustCompile(`(?s)<think>.*?(</think>|$)`)

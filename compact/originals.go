@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
-	"strings"
+	"regexp"
 
 	"github.com/go-json-experiment/json"
 )
@@ -31,18 +31,14 @@ type Originals interface {
 	Get(ctx context.Context, workspace, id string) (Original, error)
 }
 
+// idForm is the form of an id, frameForm how a summary begins, with its id.
+var (
+	idForm    = regexp.MustCompile(`^[co]_[0-9a-f]{14,24}$`)
+	frameForm = regexp.MustCompile(`^\[memoryd (c_[0-9a-f]{14,24})[:\] ]`)
+)
+
 // ValidID reports whether id has the form of an original's id.
-func ValidID(id string) bool {
-	if len(id) < 16 || len(id) > 26 || !strings.HasPrefix(id, "o_") && !strings.HasPrefix(id, "c_") {
-		return false
-	}
-	for _, c := range []byte(id[2:]) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func ValidID(id string) bool { return idForm.MatchString(id) }
 
 // originalID derives the id of a message's bytes.
 func originalID(data []byte) string {

@@ -43,7 +43,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 // conversation into fewer tokens than it has gets all of them; one that forces a
 // conversation that is small already gets it halved.
 func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true, role: s.SummaryRole}
+	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true, aims: true}
 	window := float64(r.MaxInputTokens)
 	if p.target == 0 && window > 0 {
 		p.target = int(window * s.TargetFraction)

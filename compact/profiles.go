@@ -2,8 +2,10 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd"
@@ -22,7 +24,6 @@ type plan struct {
 	target, limit int
 	aims          bool // the target is the size to reach, not a bound
 	lead          string
-	role          string // whose message the summary is: user, assistant or join
 	// model says whether a model may be asked, which one, and how.
 	model     bool
 	modelName string
@@ -67,8 +68,14 @@ func (c Config) profileFor(r Request) (name string, p profile, err error) {
 
 // settingsOf lays overrides over the settings of a profile, and checks them.
 func settingsOf[S interface{ Validate() error }](s S, overrides jsontext.Value) (S, error) {
-	if err := overlay(&s, overrides); err != nil {
-		return s, err
+	switch kind := overrides.Kind(); {
+	case len(overrides) == 0, kind == 'n':
+	case kind != '{':
+		return s, memoryd.Errorf(memoryd.Invalid, "overrides must be an object")
+	default:
+		if err := json.Unmarshal(overrides, &s, json.RejectUnknownMembers(true)); err != nil {
+			return s, memoryd.Wrap(memoryd.Invalid, err, "overrides: "+err.Error())
+		}
 	}
 	return s, s.Validate()
 }
@@ -102,7 +109,7 @@ func (f forge) excluded() map[string]bool { return f.s.excluded() }
 
 func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
 	buffer, calls, oldest := f.buffer(c)
-	p := &plan{model: true, target: r.MaxInputTokens, role: f.s.SummaryRole}
+	p := &plan{model: true, target: r.MaxInputTokens}
 	switch {
 	case calls == 0:
 		return no(NothingToRemove, "no group of tool calls has %d newer messages", f.s.MessagesOldThreshold)
@@ -116,13 +123,9 @@ func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
 		return no(NotTriggered, "%d old tool calls are below %d and the oldest has age %d, below %d",
 			calls, f.s.MinToolCallsToSummarize, oldest, f.s.MaxToolCallDistance)
 	}
-	in := map[int]bool{}
-	for _, u := range buffer {
-		in[u] = true
-	}
 	merge := c.tokensBy()[earlier] > f.tokens // until then each stays in its place, so that the bytes before the new one do not change
 	for u := range c.units {                  // broken units cannot stay
-		if in[u] || c.status[u] == broken || merge && c.status[u] == earlier {
+		if slices.Contains(buffer, u) || c.status[u] == broken || merge && c.status[u] == earlier {
 			p.remove = append(p.remove, u)
 		}
 	}
@@ -159,7 +162,7 @@ func (a raaid) plan(c *conversation, r Request) (*plan, *refusal) {
 	if limit <= 0 {
 		limit = a.s.MaxTokens
 	}
-	p := &plan{reason: ForTokens, limit: limit, target: limit, aims: true, role: a.s.SummaryRole}
+	p := &plan{reason: ForTokens, limit: limit, target: limit, aims: true}
 	if r.Force {
 		p.reason = Forced
 	} else if c.total <= limit {
@@ -202,7 +205,7 @@ const deerflowLead = "Here is a summary of the conversation to date:\n\n"
 func (deerflow) excluded() map[string]bool { return nil }
 
 func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens, role: d.s.SummaryRole}
+	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
 	if !r.Force {
 		if !d.s.Enabled {
 			return no(Disabled, "the profile is turned off")
@@ -230,11 +233,7 @@ func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
 // fires gives the first clause that holds, named by its first condition.
 func (d deerflow) fires(c *conversation, window int) (Reason, bool) {
 	for _, clause := range d.s.Trigger {
-		all := len(clause) > 0
-		for _, size := range clause {
-			all = all && size.reached(c.total, len(c.messages), window)
-		}
-		if all {
+		if len(clause) > 0 && !slices.ContainsFunc(clause, func(s Size) bool { return !s.reached(c.total, len(c.messages), window) }) {
 			return Reason(clause[0].Type), true
 		}
 	}
@@ -285,20 +284,17 @@ func suffix(c *conversation, budget int) int {
 // wherever they stand, and earlier summaries go along when anything does.
 func (c *conversation) removable(cut int) []int {
 	var us []int
-	any := false
 	for u := range c.units {
 		switch c.status[u] {
-		case broken:
-			us, any = append(us, u), true
+		case broken, earlier:
+			us = append(us, u)
 		case free:
 			if c.units[u].Last() < cut {
-				us, any = append(us, u), true
+				us = append(us, u)
 			}
-		case earlier:
-			us = append(us, u)
 		}
 	}
-	if !any {
+	if !c.frees(us) {
 		return nil
 	}
 	return us
@@ -306,10 +302,5 @@ func (c *conversation) removable(cut int) []int {
 
 // frees reports whether anything but earlier summaries would go.
 func (c *conversation) frees(units []int) bool {
-	for _, u := range units {
-		if c.status[u] != earlier {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(units, func(u int) bool { return c.status[u] != earlier })
 }

@@ -1,9 +1,6 @@
 package compact
 
-import (
-	"context"
-	"sync"
-)
+import "sync"
 
 // Event is a progress event of a run.
 type Event struct {
@@ -26,8 +23,6 @@ type progress struct {
 	done int
 	all  int
 }
-
-func newProgress(to func(Event)) *progress { return &progress{to: to} }
 
 func (p *progress) start(total, tokens int) {
 	p.mu.Lock()
@@ -61,46 +56,5 @@ func (p *progress) send(e Event) {
 	if p.to != nil {
 		e.Done, e.Total = p.done, p.all
 		p.to(e)
-	}
-}
-
-// Feed is an unbounded queue of events between a run and a slow reader: Push, which fits
-// Request.Progress, never blocks. A Feed has one reader.
-type Feed struct {
-	mu     sync.Mutex
-	events []Event
-	wake   chan struct{}
-}
-
-// NewFeed returns an empty Feed.
-func NewFeed() *Feed { return &Feed{wake: make(chan struct{}, 1)} }
-
-// Push adds an event.
-func (f *Feed) Push(e Event) {
-	f.mu.Lock()
-	f.events = append(f.events, e)
-	f.mu.Unlock()
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Next waits for the next event.
-func (f *Feed) Next(ctx context.Context) (Event, error) {
-	for {
-		f.mu.Lock()
-		if len(f.events) > 0 {
-			e := f.events[0]
-			f.events = f.events[1:]
-			f.mu.Unlock()
-			return e, nil
-		}
-		f.mu.Unlock()
-		select {
-		case <-f.wake:
-		case <-ctx.Done():
-			return Event{}, context.Cause(ctx)
-		}
 	}
 }

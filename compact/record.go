@@ -54,16 +54,10 @@ func frameAt(text string) int {
 
 // idIn finds the id in the frame of a summary that a text ends with.
 func idIn(text string) string {
-	i := strings.LastIndex(text, frameOpen+"c_")
-	if i < 0 {
-		return ""
+	if m := frameForm.FindStringSubmatch(text[max(0, strings.LastIndex(text, frameOpen+"c_")):]); m != nil {
+		return m[1]
 	}
-	rest := text[i+len(frameOpen)+2:]
-	end := strings.IndexAny(rest[:min(len(rest), 40)], ":] ")
-	if end < 0 || !ValidID("c_"+rest[:end]) {
-		return ""
-	}
-	return "c_" + rest[:end]
+	return ""
 }
 
 // summaryIn is the summary that a text ends with.

@@ -1,5 +1,7 @@
 package compact
 
+import "github.com/go-json-experiment/json/jsontext"
+
 // Report describes what was done, its cost and its benefit.
 type Report struct {
 	// ID identifies the compaction for Undo; "" if nothing was changed.
@@ -88,27 +90,25 @@ type Fate struct {
 // one.
 const cachedPrice = 0.1
 
-// cacheOf compares two lists by bytes.
-func cacheOf(before, after []sized) Cache {
-	var c Cache
+// cache compares the messages that were sent with a new list by bytes.
+func (c *conversation) cache(after []jsontext.Value, cost []int) (out Cache) {
 	totalBefore, totalAfter := 0, 0
 	same := true
-	for i, m := range after {
-		totalAfter += m.tokens
-		if same = same && i < len(before) && string(before[i].raw) == string(m.raw); same {
-			c.SharedMessages++
-			c.SharedTokens += m.tokens
+	for i, raw := range after {
+		totalAfter += cost[i]
+		if same = same && i < len(c.messages) && string(c.sentRaw(i)) == string(raw); same {
+			out.SharedMessages++
+			out.SharedTokens += cost[i]
 		}
 	}
-	for _, m := range before {
-		totalBefore += m.tokens
+	for _, n := range c.cost {
+		totalBefore += n
 	}
-	c.RewrittenTokens = totalAfter - c.SharedTokens
-	c.SharedValue = float64(c.SharedTokens) * (1 - cachedPrice)
-	once := float64(c.RewrittenTokens) * (1 - cachedPrice)
-	each := float64(totalBefore-totalAfter) * cachedPrice
-	if gain := float64(totalBefore-totalAfter) * cachedPrice; once > gain && each > 0 {
-		c.BreakEvenRequests = int((once-gain)/each) + 1
+	out.RewrittenTokens = totalAfter - out.SharedTokens
+	out.SharedValue = float64(out.SharedTokens) * (1 - cachedPrice)
+	once := float64(out.RewrittenTokens) * (1 - cachedPrice)
+	if each := float64(totalBefore-totalAfter) * cachedPrice; once > each && each > 0 {
+		out.BreakEvenRequests = int((once-each)/each) + 1
 	}
-	return c
+	return out
 }

@@ -41,7 +41,8 @@ type Request struct {
 	Force bool `json:"force,omitempty"`
 	// DryRun computes everything without a model and stores nothing.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Progress is called at each step; it must not block. See Feed.
+	// Progress is called at each step; it must not block. A run has fewer than two events for each of
+	// Messages, and ten.
 	Progress func(Event) `json:"-"`
 }
 

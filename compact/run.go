@@ -49,7 +49,7 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, 
 	if err != nil {
 		return Result{}, err
 	}
-	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
+	c.learn(r.Model, conv.total, r.ReportedTokens)
 	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog, sent: conv, report: conv.report(name)}
 	var res Result
 	if earlier != nil {
@@ -122,7 +122,7 @@ func (w *run) unchanged(reason Reason, detail string) Result {
 		f.Disposition, f.Why = conv.keptWhy(i)
 		rep.Messages[i] = f
 	}
-	rep.Cache = cacheOf(conv.sized(), conv.sized())
+	rep.Cache = conv.cache(w.r.Messages, conv.cost)
 	out := w.r.Messages
 	if out == nil {
 		out = []jsontext.Value{}
@@ -210,11 +210,8 @@ func (w *run) smallest(prof profile, ids []string) int {
 // objection says what stands against the new list, or nil.
 func (w *run) objection(a *assembled) *refusal {
 	conv := w.conv
-	if a.tokens >= conv.total {
-		return &refusal{GainTooSmall, "the result would not be smaller"}
-	}
 	bytesBefore, charsBefore := sizeOf(w.r.Messages)
-	if b, ch := sizeOf(a.messages); b >= bytesBefore || ch >= charsBefore {
+	if b, ch := sizeOf(a.messages); a.tokens >= conv.total || b >= bytesBefore || ch >= charsBefore {
 		return &refusal{GainTooSmall, "the result would not be smaller"}
 	}
 	if gain := conv.total - a.tokens; !w.r.Force && float64(gain) < w.c.cfg.MinGainFraction*float64(conv.total) {
@@ -278,7 +275,7 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 	rep.Messages = a.dispositions(w.conv)
 	after := &conversation{messages: a.parsed, cost: a.cost, tools: w.conv.tools, known: map[int]*record{a.at: {}}}
 	rep.After = after.breakdown()
-	rep.Cache = cacheOf(w.conv.sized(), after.sized())
+	rep.Cache = w.conv.cache(a.messages, a.cost)
 	res := Result{Compacted: true, Reason: p.reason, Messages: a.messages, Summary: a.text, Report: rep}
 	if p.limit > 0 && a.tokens > p.limit {
 		sum, parts, largest := w.conv.fixed()
@@ -339,12 +336,12 @@ func (w *run) resume(ctx context.Context, prof profile, p *replay) (Result, erro
 	}
 	res.Report.Messages = w.chain(p, res.Report.Messages)
 	res.Report.TokensBefore, res.Report.MessagesBefore, res.Report.Before = w.report.TokensBefore, w.report.MessagesBefore, w.report.Before
-	after := make([]sized, len(res.Messages))
+	cost := make([]int, len(res.Messages))
 	for i, raw := range res.Messages {
 		m, _ := chat.Parse(raw) // was parsed before
-		after[i] = sized{raw, conv.messageTokens(&m)}
+		cost[i] = conv.messageTokens(&m)
 	}
-	res.Report.Cache = cacheOf(w.conv.sized(), after)
+	res.Report.Cache = w.conv.cache(res.Messages, cost)
 	return res, nil
 }
 

@@ -1,10 +1,8 @@
 package compact
 
 import (
-	"cmp"
 	"math"
-	"reflect"
-	"strings"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,8 +12,7 @@ import (
 
 // DefaultSettings are the settings of the profile "default".
 type DefaultSettings struct {
-	Exclusions   `yaml:"-"`
-	SummaryStyle `yaml:"-"`
+	Exclusions `yaml:"-"`
 	// TriggerFraction of max_input_tokens starts a compaction; TargetFraction of it is the
 	// target. 0 < target < trigger <= 1.
 	TriggerFraction float64 `yaml:"trigger_fraction" json:"trigger_fraction"`
@@ -30,22 +27,6 @@ type Exclusions struct {
 	ExcludedTools *[]string `yaml:"excluded_tools" json:"excluded_tools"`
 	// AlsoExcludedTools are added to the list.
 	AlsoExcludedTools []string `yaml:"also_excluded_tools" json:"also_excluded_tools"`
-}
-
-// SummaryStyle is how the summary appears among the messages.
-type SummaryStyle struct {
-	// SummaryRole is the role of the summary, if speakers still take turns with it: "user" or
-	// "assistant". "join" makes it a part of the user's first message, unless that is the
-	// current request. "" is "user".
-	SummaryRole string `yaml:"summary_role" json:"summary_role"`
-}
-
-func (s SummaryStyle) validate(profile string) error {
-	switch s.SummaryRole {
-	case "", "user", "assistant", "join":
-		return nil
-	}
-	return memoryd.Errorf(memoryd.Invalid, "%s.summary_role must be user, assistant or join", profile)
 }
 
 // excluded gives the list in force.
@@ -66,8 +47,7 @@ func (e Exclusions) excluded() map[string]bool {
 
 // ForgeSettings are the settings of the profile "forge" (ADR 15 and 18).
 type ForgeSettings struct {
-	Exclusions   `yaml:"-"`
-	SummaryStyle `yaml:"-"`
+	Exclusions `yaml:"-"`
 	// MessagesOldThreshold is the age at which a group of tool calls enters the buffer. A
 	// group is as old as its newest message.
 	MessagesOldThreshold int `yaml:"messages_old_threshold" json:"messages_old_threshold"`
@@ -80,7 +60,6 @@ type ForgeSettings struct {
 
 // RAAidSettings are the settings of the profile "ra_aid".
 type RAAidSettings struct {
-	SummaryStyle `yaml:"-"`
 	// EnableCondensation turns the model off if it is false: old messages are trimmed, and
 	// their facts kept.
 	EnableCondensation bool `yaml:"-" json:"enable_condensation"`
@@ -104,7 +83,7 @@ func (s DefaultSettings) Validate() error {
 	case !within(s.TargetFraction, s.TriggerFraction):
 		return memoryd.Errorf(memoryd.Invalid, "default.target_fraction must be above 0 and at most trigger_fraction")
 	}
-	return s.validate("default")
+	return nil
 }
 
 // Validate returns the first invalid setting.
@@ -117,7 +96,7 @@ func (s ForgeSettings) Validate() error {
 			return memoryd.Errorf(memoryd.Invalid, "forge.%s must be above 0", key)
 		}
 	}
-	return s.validate("forge")
+	return nil
 }
 
 // Validate returns the first invalid setting.
@@ -134,7 +113,7 @@ func (s RAAidSettings) Validate() error {
 	case s.HybridLoss < 0 || s.HybridLoss > 1 || math.IsNaN(s.HybridLoss):
 		return memoryd.Errorf(memoryd.Invalid, "ra_aid.hybrid_loss must be between 0 and 1")
 	}
-	return s.validate("ra_aid")
+	return nil
 }
 
 // within reports 0 < v <= high; it is false for NaN.
@@ -143,8 +122,7 @@ func within(v, high float64) bool { return v > 0 && v <= high }
 // DeerFlowSettings are the settings of the profile "deerflow", with the names of its
 // configuration file.
 type DeerFlowSettings struct {
-	SummaryStyle `yaml:"-"`
-	Enabled      bool `yaml:"-" json:"enabled"`
+	Enabled bool `yaml:"-" json:"enabled"`
 	// ModelName selects one of the configured models; "" uses them in order.
 	ModelName string   `yaml:"-" json:"model_name"`
 	Trigger   Triggers `yaml:"trigger" json:"trigger"`
@@ -189,7 +167,7 @@ func (s DeerFlowSettings) Validate() error {
 	if s.TrimTokensToSummarize != nil && *s.TrimTokensToSummarize <= 0 {
 		return memoryd.Errorf(memoryd.Invalid, "deerflow.trim_tokens_to_summarize must be above 0 or null")
 	}
-	return cmp.Or(s.Keep.validate("deerflow.keep", true), s.validate("deerflow"))
+	return s.Keep.validate("deerflow.keep", true)
 }
 
 func (s Size) validate(key string, zero bool) error {
@@ -211,17 +189,8 @@ func (s Size) validate(key string, zero bool) error {
 
 // needsWindow reports whether a fraction is used.
 func (s DeerFlowSettings) needsWindow() bool {
-	if s.Keep.Type == "fraction" {
-		return true
-	}
-	for _, c := range s.Trigger {
-		for _, size := range c {
-			if size.Type == "fraction" {
-				return true
-			}
-		}
-	}
-	return false
+	fraction := func(s Size) bool { return s.Type == "fraction" }
+	return fraction(s.Keep) || slices.ContainsFunc(s.Trigger, func(c Clause) bool { return slices.ContainsFunc(c, fraction) })
 }
 
 // UnmarshalYAML accepts what UnmarshalJSON does.
@@ -272,20 +241,6 @@ func (t *Triggers) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// overlay lays a JSON object over settings; unknown names are errors.
-func overlay(settings any, over jsontext.Value) error {
-	if len(over) == 0 || over.Kind() == 'n' {
-		return nil
-	}
-	if over.Kind() != '{' {
-		return memoryd.Errorf(memoryd.Invalid, "overrides must be an object")
-	}
-	if err := json.Unmarshal(over, settings, json.RejectUnknownMembers(true)); err != nil {
-		return memoryd.Wrap(memoryd.Invalid, err, "overrides: "+err.Error())
-	}
-	return nil
-}
-
 // JoinOverrides moves members of the request that are named like settings of its profile to
 // the overrides. Existing overrides win; other members are ignored, like all unknown members.
 func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.Value, error) {
@@ -301,10 +256,16 @@ func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.
 			return nil, memoryd.Errorf(memoryd.Invalid, "must be an object")
 		}
 	}
-	names := settingNames(profile)
+	settings := map[string]any{"deerflow": DeerFlowSettings{}, "forge": ForgeSettings{}, "ra_aid": RAAidSettings{}}[profile]
+	if settings == nil { // no profile, or an unknown one
+		settings = DefaultSettings{}
+	}
+	raw, _ := json.Marshal(settings) // fails for no settings
+	names := map[string]jsontext.Value{}
+	_ = json.Unmarshal(raw, &names)
 	joined := false
 	for name, value := range all {
-		if _, given := own[name]; !given && names[name] {
+		if names[name] != nil && own[name] == nil {
 			own[name], joined = value, true
 		}
 	}
@@ -312,20 +273,4 @@ func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.
 		return overrides, nil
 	}
 	return json.Marshal(own, json.Deterministic(true))
-}
-
-// settingNames gives the settings of a profile; those of "default" for a name
-// that is unknown or empty.
-func settingNames(profile string) map[string]bool {
-	settings := map[string]any{"deerflow": DeerFlowSettings{}, "forge": ForgeSettings{}, "ra_aid": RAAidSettings{}}[profile]
-	if settings == nil {
-		settings = DefaultSettings{}
-	}
-	names := map[string]bool{}
-	for _, f := range reflect.VisibleFields(reflect.TypeOf(settings)) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			names[name] = true
-		}
-	}
-	return names
 }

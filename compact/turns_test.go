@@ -101,42 +101,33 @@ func TestSpeakersStayInTurn(t *testing.T) {
 	}
 }
 
-func TestTheSummaryTakesTheRoleOfTheProfile(t *testing.T) {
+func TestTheSpeakersTakeTurnsInEachProfile(t *testing.T) {
 	for _, form := range []string{"chat", "blocks", "items"} {
 		in := orders(12, form)
 		for _, profile := range []string{"default", "deerflow", "forge", "ra_aid"} {
-			for _, role := range []string{"user", "assistant", "join"} {
-				r := compact.Request{Messages: in, Profile: profile, Force: true, MaxInputTokens: 700, Overrides: jsontext.Value(`{"summary_role":"` + role + `"}`)}
-				if profile == "forge" {
-					r.Overrides = jsontext.Value(`{"summary_role":"` + role + `","messages_old_threshold":8}`)
-				}
-				res := run(t, newCompactor(t), r)
-				if bad := outOfTurn(t, res.Messages); bad != "" || !res.Compacted {
-					t.Errorf("%s %s %s: %s %s\n%s", form, profile, role, res.Reason, bad, res.Messages)
-				}
-				first, err := chat.Parse(res.Messages[0])
-				if err != nil {
-					t.Fatal(err)
-				}
-				if joined := first.FromUser() && strings.Contains(first.Text(), "[memoryd c_") && contains(res.Messages, in[0]); joined {
-					t.Errorf("%s %s %s: the first message stands there as well\n%s", form, profile, role, res.Messages)
-				}
-				if role == "join" && strings.Contains(first.Text(), "order number 0") && !strings.Contains(first.Text(), "[memoryd c_") {
-					t.Errorf("%s %s: the summary is no part of the first message\n%s", form, profile, res.Messages)
-				}
+			r := compact.Request{Messages: in, Profile: profile, Force: true, MaxInputTokens: 700}
+			if profile == "forge" {
+				r.Overrides = jsontext.Value(`{"messages_old_threshold":8}`)
+			}
+			res := run(t, newCompactor(t), r)
+			if bad := outOfTurn(t, res.Messages); bad != "" || !res.Compacted {
+				t.Errorf("%s %s: %s %s\n%s", form, profile, res.Reason, bad, res.Messages)
+			}
+			first, err := chat.Parse(res.Messages[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if joined := first.FromUser() && strings.Contains(first.Text(), "[memoryd c_") && contains(res.Messages, in[0]); joined {
+				t.Errorf("%s %s: the first message stands there as well\n%s", form, profile, res.Messages)
 			}
 		}
-	}
-	_, err := newCompactor(t).Compact(t.Context(), compact.Request{Messages: orders(2, "chat"), Overrides: jsontext.Value(`{"summary_role":"system"}`)})
-	if err == nil || !strings.Contains(err.Error(), "summary_role") {
-		t.Errorf("%v", err)
 	}
 }
 
 func TestASummaryIsKnownBehindTextThatImitatesOne(t *testing.T) {
 	c := newCompactor(t)
 	in := join(user("[memoryd c_00112233445566: earlier conversation, data and no instructions]"), user(long("task", 30)), user("go on"))
-	r := compact.Request{Messages: in, Force: true, Overrides: jsontext.Value(`{"summary_role":"join"}`), TargetTokens: 60}
+	r := compact.Request{Messages: in, Force: true, TargetTokens: 60}
 	r.Messages = run(t, c, r).Messages
 	if again := run(t, c, r); again.Reason != compact.AlreadyCompacted {
 		t.Errorf("%s\n%s", again.Reason, again.Messages)

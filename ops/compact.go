@@ -34,17 +34,17 @@ func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.
 
 // Followed is a running compaction. A slow reader does not delay it.
 type Followed struct {
-	feed *compact.Feed
-	done <-chan error
-	out  *Compacted
+	events chan CompactEvent
+	done   <-chan error
+	out    *Compacted
 }
 
 // Follow starts a compaction, which ends with ctx.
 func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *Compacted], r CompactRequest) *Followed {
-	f := &Followed{feed: compact.NewFeed()}
-	r.Progress = f.feed.Push
+	f := &Followed{events: make(chan CompactEvent, 2*len(r.Messages)+10)} // room for all: nobody waits
+	r.Progress = func(e CompactEvent) { f.events <- e }
 	f.done = lifecycle.Go(ctx, log, "compaction", func() (err error) {
-		defer f.feed.Push(CompactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
+		defer r.Progress(CompactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
 		f.out, err = flow.Run(ctx, r)
 		return err
 	})
@@ -52,7 +52,14 @@ func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *C
 }
 
 // Next waits for the next event; the last one is of type "result" or "error".
-func (f *Followed) Next(ctx context.Context) (CompactEvent, error) { return f.feed.Next(ctx) }
+func (f *Followed) Next(ctx context.Context) (CompactEvent, error) {
+	select {
+	case e := <-f.events:
+		return e, nil
+	case <-ctx.Done():
+		return CompactEvent{}, context.Cause(ctx)
+	}
+}
 
 // Result waits for the end. Call it once.
 func (f *Followed) Result() (*Compacted, error) {

@@ -41,7 +41,7 @@ func (t *table) piece(s string, i int) (int, milli) {
 		n := runOf(s, i, digit)
 		cost := 1000 * milli((n+2)/3)
 		if i > 0 && s[i-1] == ' ' {
-			cost += t.spaceBeforeDigit
+			cost += spaceBeforeDigit
 		}
 		return n, cost
 	case space:
@@ -78,12 +78,12 @@ func wordEnd(s string, i int) int {
 func (t *table) word(w string, afterDigit bool) milli {
 	n := milli(len(w))
 	if len(w) > 1 && classOf[w[1]] == upper {
-		return 600 + n*t.capital
+		return 600 + n*capital
 	}
 	if afterDigit {
-		return 1000 + max(0, n-2)*t.lettersInKey
+		return 1000 + max(0, n-2)*lettersInKey
 	}
-	return 1000 + max(0, n-t.freeLetters)*t.letter
+	return 1000 + max(0, n-freeLetters)*letter
 }
 
 // blank charges white space. One space before a word belongs to the word.
@@ -100,10 +100,10 @@ func (t *table) blank(s string, i int) (int, milli) {
 		}
 	}
 	if lines {
-		cost += t.newline
+		cost += newline
 	}
 	if last := s[i+n-1]; last == ' ' || last == '\t' {
-		cost += t.indent
+		cost += indent
 	}
 	return n, cost + milli(n/64)*1000
 }
@@ -119,9 +119,9 @@ func (t *table) punctuation(s string, i int) (int, milli) {
 	if same == n && n > 2 {
 		return n, 1000 + milli(n)*1000/16
 	}
-	cost := t.mark + milli(n-1)*t.moreMarks
+	cost := mark + milli(n-1)*moreMarks
 	if n == 1 && i+1 < len(s) && classOf[s[i+1]] <= lower {
-		cost = t.markBeforeWord
+		cost = markBeforeWord
 	}
 	return n, cost
 }

@@ -44,63 +44,47 @@ var classOf = func() (t [256]class) {
 	return t
 }()
 
-// table holds the charges of one encoding, in thousandths of a token.
+// The charges of ASCII, in thousandths of a token; the encodings differ beyond it.
+const (
+	freeLetters      = 7   // letters of a word that cost nothing beyond the first token
+	letter           = 110 // each further letter
+	capital          = 330 // each letter of a word in capitals
+	lettersInKey     = 520 // each letter after the second of a word behind a digit
+	spaceBeforeDigit = 1000
+	newline          = 900
+	indent           = 500
+	mark             = 950 // the first character of mixed punctuation
+	moreMarks        = 280 // each further one
+	markBeforeWord   = 800 // a single mark right before a letter
+)
+
+// table holds the other charges of one encoding, for each character.
 type table struct {
-	freeLetters      milli // letters of a word that cost nothing beyond the first token
-	letter           milli // each further letter
-	capital          milli // each letter of a word in capitals
-	lettersInKey     milli // each letter after the second of a word behind a digit
-	spaceBeforeDigit milli
-	newline, indent  milli
-	mark, moreMarks  milli // the first and each further character of mixed punctuation
-	markBeforeWord   milli // a single mark right before a letter
-	scripts          []script
-	accent, emoji    milli
-	unknown          milli // per character of any other script
+	accent, emoji milli
+	unknown       milli // any script that has none of its own
+	scripts       int   // which of the costs of a script
 }
 
-type script struct {
-	is   *unicode.RangeTable
-	cost milli // per character
-}
-
-//nolint:gochecknoglobals // a constant table
-var o200k = table{
-	freeLetters: 7, letter: 110, capital: 330, lettersInKey: 520, spaceBeforeDigit: 1000,
-	newline: 900, indent: 500, mark: 950, moreMarks: 280, markBeforeWord: 800,
-	accent: 450, emoji: 1500, unknown: 900,
-	scripts: []script{
-		{unicode.Han, 780},
-		{unicode.Hiragana, 700},
-		{unicode.Katakana, 700},
-		{unicode.Hangul, 680},
-		{unicode.Cyrillic, 270},
-		{unicode.Greek, 380},
-		{unicode.Arabic, 320},
-		{unicode.Hebrew, 330},
-		{unicode.Devanagari, 300},
-		{unicode.Thai, 380},
-	},
-}
-
-//nolint:gochecknoglobals // a constant table
-var cl100k = table{
-	freeLetters: 7, letter: 110, capital: 330, lettersInKey: 520, spaceBeforeDigit: 1000,
-	newline: 900, indent: 500, mark: 950, moreMarks: 280, markBeforeWord: 800,
-	accent: 2300, emoji: 2500, unknown: 1500,
-	scripts: []script{
-		{unicode.Han, 1200},
-		{unicode.Hiragana, 1000},
-		{unicode.Katakana, 1000},
-		{unicode.Hangul, 1150},
-		{unicode.Cyrillic, 500},
-		{unicode.Greek, 1050},
-		{unicode.Arabic, 850},
-		{unicode.Hebrew, 950},
-		{unicode.Devanagari, 1100},
-		{unicode.Thai, 950},
-	},
-}
+//nolint:gochecknoglobals // constant tables
+var (
+	o200k   = table{accent: 450, emoji: 1500, unknown: 900}
+	cl100k  = table{accent: 2300, emoji: 2500, unknown: 1500, scripts: 1}
+	scripts = []struct {
+		is   *unicode.RangeTable
+		cost [2]milli
+	}{
+		{unicode.Han, [2]milli{780, 1200}},
+		{unicode.Hiragana, [2]milli{700, 1000}},
+		{unicode.Katakana, [2]milli{700, 1000}},
+		{unicode.Hangul, [2]milli{680, 1150}},
+		{unicode.Cyrillic, [2]milli{270, 500}},
+		{unicode.Greek, [2]milli{380, 1050}},
+		{unicode.Arabic, [2]milli{320, 850}},
+		{unicode.Hebrew, [2]milli{330, 950}},
+		{unicode.Devanagari, [2]milli{300, 1100}},
+		{unicode.Thai, [2]milli{380, 950}},
+	}
+)
 
 func tableOf(e Encoding) *table {
 	if e == CL100k {
@@ -113,7 +97,7 @@ func tableOf(e Encoding) *table {
 func (t *table) rune(r rune) milli {
 	switch {
 	case r >= 0x4E00 && r <= 0x9FFF:
-		return t.scripts[0].cost
+		return scripts[0].cost[t.scripts]
 	case r >= 0xC0 && r <= 0x24F:
 		return t.accent
 	case r >= 0x2000 && r <= 0x206F, r >= 0x3000 && r <= 0x303F, r >= 0xFF00 && r <= 0xFF20, r >= 0x2500 && r <= 0x257F:
@@ -121,9 +105,9 @@ func (t *table) rune(r rune) milli {
 	case r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF:
 		return t.emoji
 	}
-	for _, s := range t.scripts {
+	for _, s := range scripts {
 		if unicode.Is(s.is, r) {
-			return s.cost
+			return s.cost[t.scripts]
 		}
 	}
 	return t.unknown
