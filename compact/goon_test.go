@@ -312,7 +312,7 @@ func TestActsThatAreOnlyAcknowledgedAreTold(t *testing.T) {
 	}
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 400})
 	for _, want := range []string{"Apples: 12 tons", "Pears: 7 tons", "Plums: none, for the frost", "Cherries: 3 tons"} {
-		if !strings.Contains(res.Summary, "- write_file(path /srv/report.md, mode append, content "+want+")") {
+		if !strings.Contains(res.Summary, "content "+want+`) → "Appended a line to /srv/report.md"`) {
 			t.Errorf("no %q in\n%s", want, res.Summary)
 		}
 	}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -132,12 +133,7 @@ func (w *walker) writeMembers(b *nestedText, n *node, keys bool) {
 }
 
 func all(n *node, f func(*node) bool) bool {
-	for i := range n.kids {
-		if !f(&n.kids[i]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.kids, func(kid node) bool { return !f(&kid) })
 }
 
 func sameKeys(a, b *node) bool {
@@ -188,7 +184,7 @@ func label(key string) string {
 	key, _ = ofIdentifier(key)
 	key = strings.Map(func(r rune) rune {
 		switch {
-		case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
+		case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == '/', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
 			return r
 		}
 		return -1
@@ -210,30 +206,20 @@ func ofIdentifier(key string) (string, bool) {
 }
 
 func joined(cells []cell) string {
-	var b strings.Builder
-	for i := range cells {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if cells[i].label != "" {
-			b.WriteString(cells[i].label)
-			b.WriteByte(' ')
-		}
-		b.WriteString(cells[i].text)
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = strings.TrimPrefix(c.label+" "+c.text, " ")
 	}
-	return b.String()
+	return strings.Join(texts, ", ")
 }
 
 // bareLine writes values without the names of their columns.
 func bareLine(cells []cell) string {
-	var b strings.Builder
+	texts := make([]string, len(cells))
 	for i := range cells {
-		if i > 0 {
-			b.WriteString(" | ")
-		}
-		b.WriteString(cells[i].bare)
+		texts[i] = cells[i].bare
 	}
-	return b.String()
+	return strings.Join(texts, " | ")
 }
 
 // shapeOf tells which records below a head have the same columns.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
 )
 
 // The ledger has a line for each call whose answer is short: what was asked, and what
@@ -132,7 +133,7 @@ func listed(n *node) bool {
 // arguments; brief is false where it is too long for one.
 func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 	body := strings.TrimSpace(reading.Inside(t.Output))
-	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
+	if len(body) > shortOutput {
 		return "", false
 	}
 	n, ok := parseJSON(body)
@@ -174,14 +175,14 @@ func sameKind(a, b string) bool {
 // changed makes a line of a record that an answer shows to be another than before, or for
 // the first time: that counts where the tool changed others.
 func (w *walker) changed(r, old *row, cells []cell) {
-	if w.t.From != Call {
+	if w.t.From != Call || !w.one {
 		return
 	}
 	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool, thing: r.of.text}
 	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if old == nil {
 		cells = nil
-		if v := &w.s.values.all[r.of.values[0]]; w.one && int(v.first) == w.t.Place && !holds(w.args, r.of.whole) {
+		if v := &w.s.values.all[r.of.values[0]]; int(v.first) == w.t.Place && !holds(w.args, r.of.whole) {
 			it.by = "" // nobody had named it: the call made it
 		}
 	} else if cells = slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.text == r.of.text || c.text == old.texts[c.label] }); len(cells) == 0 {
@@ -230,6 +231,55 @@ func (s *Set) perThing() {
 		}
 		last[it.thing] = it
 	}
+}
+
+// joinAlike makes one line of calls in a row that begin alike: of each further one it tells
+// what differs.
+func (s *Set) joinAlike() {
+	var line *item
+	last := ""
+	for _, it := range s.items {
+		if it.kind != callItem || it.stale || it.carried {
+			continue
+		}
+		now := it.text
+		if more := further(last, now); line != nil && more != "" && len(line.text)+len(more) <= listLimit {
+			it.text = line.text + more
+			it.values = append(it.values, line.values...)
+			it.cost = s.o.Count(it.text) + 1
+			line.stale = true
+		}
+		line, last = it, now
+	}
+}
+
+// leastAlike is how much calls must have in common to be told as one, in bytes.
+const leastAlike = 24
+
+// further is what a call tells beyond the one before it, "" if they are not alike.
+func further(last, now string) string {
+	args, given, _ := strings.Cut(now, gave)
+	old, before, _ := strings.Cut(last, gave)
+	n := strings.LastIndex(args[:common(args, old)], ", ") + len(", ")
+	if n < leastAlike {
+		return ""
+	}
+	more := furtherMark + args[n:]
+	if same := strings.LastIndexByte(given[:common(given, before)], ' ') + 1; same >= leastAlike {
+		given = textsafe.Ellipsis + given[same:]
+	}
+	if given != "" {
+		more += gave + given
+	}
+	return more
+}
+
+// common is the length of what two texts begin with.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // nowMark begins the line that says whose records were used last.

@@ -104,8 +104,7 @@ type item struct {
 	plan        bool    // a list that a call left, as it stands
 	thing       string  // what a call's line is about: the record that it changed, or all that it named
 	picked      bool    // a model wants it
-	less        *item   // the same in short: only what identifies something
-	short       bool    // it is the less of another
+	ratio       float64 // what it was worth for each token when last asked
 }
 
 type itemKind uint8
@@ -166,6 +165,7 @@ func Collect(texts []Text, o Options) *Set {
 		it.stale = it.stale || it.by != "" && !s.acts[it.by]
 	}
 	s.perThing()
+	s.joinAlike()
 	s.findOwner()
 	return s
 }

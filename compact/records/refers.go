@@ -6,7 +6,7 @@ import "slices"
 // request names, then its beginning and its end.
 func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
-		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || it.short || c.s.told(it)
+		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || c.s.told(it)
 	})
 	c.from(slices.Values(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] })), share, room)
 	share -= c.from(slices.Values(fresh), share*2/3, room)

@@ -73,6 +73,7 @@ func (w *walker) long(n *node) bool {
 func (w *walker) walk(n *node, name string, above []cell, depth int) {
 	switch {
 	case objects(n) && (n.kind == '[' || len(n.kids) > 1): // of an object each is under its name
+		w.one = false
 		rows := make([]*node, len(n.kids))
 		for i := range n.kids {
 			if rows[i] = &n.kids[i]; n.kind == '{' && !rows[i].holds(n.keys[i]) {
@@ -82,6 +83,7 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		}
 		w.list(rows, name, above, depth)
 	case n.kind == '{':
+		w.one = depth == 0
 		w.list([]*node{n}, name, above, depth)
 	case n.kind == '[':
 		for i := range n.kids {
@@ -106,12 +108,7 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 
 // objects reports a list of objects.
 func objects(n *node) bool {
-	for i := range n.kids {
-		if n.kids[i].kind != '{' {
-			return false
-		}
-	}
-	return len(n.kids) > 0
+	return len(n.kids) > 0 && all(n, func(kid *node) bool { return kid.kind == '{' })
 }
 
 // list makes a row of each object. Values that are equal in all rows are lifted
@@ -122,7 +119,6 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 		made[i] = w.cells(n)
 	}
 	key := keyColumn(made)
-	w.one = depth == 0 && len(rows) == 1
 	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
 		key = "\x00" // what was asked tells what the record is
 	}
@@ -158,21 +154,11 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 
 // repeats reports whether a record holds one of the arguments that it answers.
 func (w *walker) repeats(cells []cell) bool {
-	for i := range w.args {
-		if holds(cells, w.args[i].whole) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.args, func(a cell) bool { return holds(cells, a.whole) })
 }
 
 func holds(cells []cell, v string) bool {
-	for i := range cells {
-		if cells[i].whole == v {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cells, func(c cell) bool { return c.whole == v })
 }
 
 // keyColumn is the label of the column that tells the rows apart: the first whose
@@ -204,6 +190,9 @@ func (w *walker) inside(n *node) bool {
 	var count func(n *node, depth int) bool
 	count = func(n *node, depth int) bool {
 		if n.scalar() {
+			if w.long(n) { // is read line by line
+				return false
+			}
 			kids++
 			size += min(len(n.text), valueLimit) + 1
 			return kids <= insideKids && size <= insideLimit
@@ -314,31 +303,10 @@ func (w *walker) unit(r *row, u *item) {
 	if u.bare != "" {
 		u.bareCost = w.s.o.Count(u.bare) + 1
 	}
-	w.s.shorten(u)
 	if r.keyed {
 		u.values = append(u.values, r.of.values...)
 	}
 }
-
-// shorten adds a line that holds only what identifies something in another, where that
-// takes half of its room or less.
-func (s *Set) shorten(u *item) {
-	var ids []int32
-	var b strings.Builder
-	for _, k := range u.values {
-		if v := &s.values.all[k]; v.ident && !slices.Contains(ids, k) {
-			ids = append(ids, k)
-			b.WriteString(" " + v.text)
-		}
-	}
-	it := &item{kind: u.kind, place: u.place, head: u.head, row: u.row, label: u.label, text: strings.TrimSpace(b.String()), values: ids, short: true}
-	prose := len(u.cells) == 1 && u.cells[0].label == ""
-	if len(ids) > 0 && !prose && s.o.Count(it.text)+1 <= u.cost*shortShare/100 {
-		u.less = s.add(it)
-	}
-}
-
-const shortShare = 60
 
 // head gives the line over records of one kind: the tool, the arguments that the
 // records do not repeat, and what is equal in all of them.

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"container/heap"
 	"fmt"
 	"iter"
 	"slices"
@@ -26,27 +25,6 @@ type Selection struct {
 	Whole bool
 }
 
-// ranked is a candidate in the heap.
-type ranked struct {
-	it    *item
-	ratio float64
-}
-
-type heapOf []ranked
-
-func (h heapOf) Len() int { return len(h) }
-func (h heapOf) Less(i, j int) bool {
-	return h[i].ratio > h[j].ratio || h[i].ratio == h[j].ratio && h[i].it.order > h[j].it.order
-}
-func (h heapOf) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *heapOf) Push(x any)   { *h = append(*h, x.(ranked)) }
-func (h *heapOf) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
 // Select chooses the lines that are most worth their space within room tokens. A line is
 // worth the weights of those of its values that are nowhere else yet. It counts more if a
 // person wrote it or a call changed something. Select may be called again.
@@ -69,7 +47,6 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
-	c.from(slices.Values(slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.row == nil || it.short || !s.named(it.row) || s.told(it) })), int(rowsShare*float64(room)), room)
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
@@ -88,9 +65,8 @@ const (
 	lastShare  = 0.1
 	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
 	saidShare  = 0.3  // what people wrote, where all of it fits
+	meantShare = 0.35 // the lines of calls that what stays speaks of
 	callShare  = 0.15 // the newest lines of the ledger
-	meantShare = 0.6  // the lines of calls that what stays speaks of
-	rowsShare  = 0.35 // the records that what stays names
 	freshShare = 0.5  // an output that nobody has answered yet
 )
 
@@ -134,7 +110,7 @@ type choice struct {
 // each record stands below the tool that gave it.
 const (
 	keyRoom  = 500
-	headRoom = 160
+	headRoom = 300
 	tinyRoom = 100 // below this, what the assistant is at comes first
 )
 
@@ -147,11 +123,6 @@ const (
 	planShare    = 0.15
 	carriedShare = 0.8 // what an earlier summary said, newest first, stays up to this
 )
-
-// named reports a record whose identifier stands in what stays.
-func (s *Set) named(r *row) bool {
-	return r.keyed && slices.ContainsFunc(r.of.values, func(k int32) bool { return s.values.all[k].focus })
-}
 
 // said is what all words of people cost.
 func (s *Set) said() (n int) {
@@ -191,10 +162,7 @@ func (c *choice) from(items iter.Seq[*item], share, room int) (used int) {
 func (c *choice) worth(it *item) float64 {
 	sum, about := 0.0, c.meant[it.subject()]
 	for i, k := range it.values {
-		if c.taken[it.less] && c.stands[k] {
-			sum += c.weights[k] * .25
-		}
-		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
+		if asked := it.row != nil && c.s.values.all[k].focus && c.s.values.all[k].ident; (asked || !c.stands[k]) && !slices.Contains(it.values[:min(i, 24)], k) {
 			sum += c.weights[k]
 		}
 	}
@@ -218,30 +186,14 @@ func (c *choice) cost(it *item) int {
 	if c.unkeyed(it, c.shapes) {
 		n = it.bareCost
 	}
-	if c.taken[it.less] {
-		n -= min(n-1, it.less.cost)
-	}
-	if it.row != nil {
-		if !slices.ContainsFunc(it.row.units, c.has) {
-			n += it.row.cost
-		}
+	if it.row != nil && !slices.ContainsFunc(it.row.units, func(u *item) bool { return c.taken[u] }) {
+		n += it.row.cost
 	}
 	if h := c.headOf(it); h != nil && !c.taken[h] {
 		n += h.cost
 	}
 	return n
 }
-
-// textOf is what was taken of a line.
-func (c *choice) textOf(u *item) string {
-	if !c.taken[u] && u.less != nil {
-		return u.less.text
-	}
-	return u.text
-}
-
-// has reports that a line was taken, in full or in short.
-func (c *choice) has(u *item) bool { return c.taken[u] || c.taken[u.less] }
 
 // headOf is the line that must stand above another. Where room is very scarce a
 // record that says what it is needs none.
@@ -258,41 +210,33 @@ func (c *choice) unkeyed(u *item, shapes map[string]bool) bool {
 	return u.shape != "" && (shapes[u.shape] || u.label != "" && c.scarce)
 }
 
-func (c *choice) ratio(it *item) float64 {
-	if it.short { // what stands before several is paid once
-		return c.worth(it) / float64(it.cost)
-	}
-	return c.worth(it) / float64(c.cost(it))
-}
+// nearly is how much less than the best a line may be worth and count as equal to it; what
+// is worth less than worthless of the best is not looked at.
+const nearly, worthless = 0.95, 1e-6
 
-// choose takes the best, one by one, until the room is full.
+// choose takes the best until the room is full, of those about equal the newest first. What a
+// line is worth falls while others are taken.
 func (c *choice) choose(room int) {
-	var h heapOf
-	for _, it := range c.s.items {
-		if !c.taken[it] && !it.stale {
-			if r := c.ratio(it); r > 0 {
-				h = append(h, ranked{it, r})
-			}
+	var left []*item
+	most := 0.0
+	for _, it := range slices.Backward(c.s.items) {
+		if it.ratio = c.worth(it) / float64(c.cost(it)); it.ratio > 0 && !c.taken[it] && !it.stale {
+			left = append(left, it)
+			most = max(most, it.ratio)
 		}
 	}
-	heap.Init(&h)
-	misses := 0
-	for len(h) > 0 && misses < 200 {
-		top := h[0]
-		now := c.ratio(top.it)
-		if now < top.ratio*0.999 {
-			h[0].ratio = now
-			heap.Fix(&h, 0)
-			continue
-		}
-		heap.Pop(&h)
-		switch {
-		case now <= 0:
-		case c.used+c.cost(top.it) > room:
-			misses++
-		default:
-			c.take(top.it)
-		}
+	for least := most * nearly; len(left) > 0 && least > most*worthless; least *= nearly {
+		left = slices.DeleteFunc(left, func(it *item) bool {
+			if it.ratio < least {
+				return false
+			}
+			it.ratio = c.worth(it) / float64(c.cost(it))
+			best := it.ratio >= least
+			if best && c.used+c.cost(it) <= room {
+				c.take(it)
+			}
+			return best
+		})
 	}
 }
 
@@ -365,14 +309,14 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	var cells []cell
 	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
 	for _, u := range r.units {
-		if !c.has(u) || u.text == "" {
+		if !c.taken[u] || u.text == "" {
 			if u.label != "" && u.text != "" && !u.stale {
 				left[u.label]++
 			}
 			continue
 		}
-		text := c.textOf(u)
-		if c.taken[u] && c.unkeyed(u, shapes) {
+		text := u.text
+		if c.unkeyed(u, shapes) {
 			text, bare = u.bare, bare || u.label == ""
 		}
 		shapes[u.shape] = true

@@ -123,13 +123,15 @@ func content(s string, failed bool) string {
 	if !d.OK() || d.Cut || d.Rest != "" {
 		return s
 	}
-	blocks := int32(0)
+	blocks, structured := int32(0), int32(0)
 	if d.Nodes[0].Kind == loosejson.Object {
 		for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
 			switch n := &d.Nodes[i]; {
 			case n.Key == "content" && n.Kind == loosejson.Array:
 				blocks = i
 			case n.Key == "isError" && (failed || n.Kind == loosejson.False), n.Key == "_meta":
+			case failed && n.Key == "structuredContent": // says what the blocks say
+				structured = i
 			default:
 				return s
 			}
@@ -149,10 +151,11 @@ func content(s string, failed bool) string {
 		}
 		b.WriteString(text)
 	}
-	if d.Nodes[blocks].Count == 0 {
+	text := b.String()
+	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 || structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
 		return s
 	}
-	return b.String()
+	return text
 }
 
 // printed gives the text of a reply as a program of Python prints it:
