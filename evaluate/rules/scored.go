@@ -11,13 +11,14 @@ import (
 	"memoryd/internal/phrases"
 )
 
-// Bars of the learned score. A short answer of a tool is a message more often than not;
-// what is long, was read, or came from a command that no rule found fault with, is
-// mostly content, so that the score has to be surer of it, unless it begins as a message.
+// Bars of the learned score. A short answer of a tool is a message more often than not, and so
+// is what a command prints that does more than show what others wrote. The rest is mostly
+// content, so that the score has to be surer of it, unless it begins as a message.
 const (
 	messageBar = 0.5
 	contentBar = 0.65
-	memberBar  = 0.7 // of a structure, whose members are data more often than not
+	commandBar = 0.55 // of a command that does more than show what others wrote
+	memberBar  = 0.7  // of a structure, whose members are data more often than not
 	nothingBar = 0.6
 	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -29,17 +30,8 @@ const (
 // scored asks the learned score, where no fact decides.
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
-	bar := contentBar
-	if v.body.OK() {
-		bar = memberBar
-	}
-	first := v.out.first().low()
-	message := !v.ask.reads && strings.Contains(first, " ") && errortext.Heads(first)
-	if message || v.out.short(3, 300) && v.ask.command == "" && !v.prose() {
-		bar = messageBar
-	}
 	switch {
-	case failed >= bar:
+	case failed >= v.bar():
 		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed))
 		return f.unsure(), true
 	case v.holdsNothing():
@@ -50,6 +42,22 @@ func scored(v *view) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
+}
+
+// bar is how probable a failure has to be.
+func (v *view) bar() float64 {
+	first := v.out.first().low()
+	message := !v.ask.reads && strings.Contains(first, " ") && errortext.Heads(first)
+	command := v.ask.command != ""
+	switch {
+	case message, !command && v.out.short(3, 300) && !v.prose():
+		return messageBar
+	case v.body.OK():
+		return memberBar
+	case command && !v.ask.reads:
+		return commandBar
+	}
+	return contentBar
 }
 
 // score is what the model says of the call: how probable it is that it failed, and

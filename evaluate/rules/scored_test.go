@@ -1,6 +1,13 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+	"memoryd/evaluate/score"
+)
 
 // A result that says that there was nothing is half a success, one that counts what was
 // found is a whole one.
@@ -13,4 +20,32 @@ func TestAnEmptyResultIsHalfASuccessInEveryWording(t *testing.T) {
 		"some":             {"web_search", q("a"), "Found 10 relevant results", 1, "no-trouble"},
 		"some, counted":    {"web_search", q("a"), "3 results", 1, "no-trouble"},
 	})
+}
+
+// A failure that is as good as not is believed of a message and of what a command does, not
+// of what was read.
+func TestContentIsBelievedToTellOfAFailureLastOfAll(t *testing.T) {
+	m, err := score.Decode(score.Encode([2]float64{0.405, -9}, new([2][1 << score.Bits]float64))) // .6 of everything
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := rules.New().With(m)
+	long := strings.Repeat("the bolts are in the box on the left\n", 9)
+	for _, c := range []struct {
+		tool, input, output string
+		failed              bool
+	}{
+		{"stock", `{"id":7}`, "the bolts are in the box", true},
+		{"stock", `{"id":7}`, long, false},
+		{"stock", `{"id":7}`, `{"box":7,"bolts":"` + strings.Repeat("on the left ", 30) + `"}`, false},
+		{"bash", `{"command":"sort-stock --all"}`, "the bolts are in the box", true},
+		{"bash", `{"command":"sort-stock --all"}`, long, true},
+		{"bash", `{"command":"cat stock.txt"}`, "the bolts are in the box", false},
+		{"bash", `{"command":"cat stock.txt"}`, long, false},
+	} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
+		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
+			t.Errorf("%s %s => %.30q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+		}
+	}
 }
