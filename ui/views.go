@@ -404,7 +404,7 @@ func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
 func (d *dashboard) waiting(r *request, most int) (v reviewView, err error) {
 	tools, _, err := d.worstTools(r, 0)
 	began := d.Now()
-	for i := 0; err == nil && i < len(tools) && (i < worstShown || v.Asked() < most) && d.Now().Sub(began) < searchTime; i++ {
+	for i := 0; err == nil && i < len(tools) && (i < worstShown || v.Asked() < most) && d.Now().Sub(began) < searchTime/2; i++ {
 		err = d.ask(r, tools[i], &v)
 	}
 	slices.SortStableFunc(v.Kinds, func(a, b kindRow) int { return b.Calls - a.Calls })
