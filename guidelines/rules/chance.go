@@ -19,17 +19,22 @@ func chance(bad, n, good, all int) float64 {
 }
 
 // tests is how many conditions might have stood in the place of one, which bounds what
-// chance alone brings about: one for each parameter, or pair of them. Where messages
-// name the parameters there is no choice.
+// chance alone brings about: one for each parameter, or pair of them, and for each value
+// that it was tried with. Where messages name the parameters there is no choice of those.
 func (s *search) tests(c *candidate, kind string) float64 {
-	n := float64(s.columns)
+	n, alike := float64(s.columns), 0.0
+	for i := range s.all {
+		if o := &s.all[i]; o.what == c.what && o.p == c.p && o.q == c.q {
+			alike++
+		}
+	}
 	switch {
 	case c.p == "":
-		return 2
+		n = 2
 	case Named(kind, c.p) && (c.q == "" || Named(kind, c.q)):
-		return 1
+		n = 1
 	case c.paired():
-		return max(1, n*(n-1)/2)
+		n = max(1, n*(n-1)/2)
 	}
-	return n
+	return n * alike
 }
