@@ -13,8 +13,8 @@ import (
 const serveMemory = 320 << 20
 
 // backgroundMemory is that of a server that a command started, beside the programs of one
-// person. It takes a gigabyte of transcripts with a twentieth more processor time than without.
-const backgroundMemory = 192 << 20
+// person. Beside learn on a gigabyte of transcripts it collects calmly so: 46 s, 83 s at 192 MiB.
+const backgroundMemory = 240 << 20
 
 // memoryBound is how many bytes this process may use: the least of what GOMEMLIMIT, its
 // control group and the limit of its address space (ulimit -v) leave. MaxInt64 is no bound.
