@@ -25,7 +25,7 @@ var heldOut = []string{"twentysixth.txt", "programs.txt", "commandsaside.txt"}
 // repeat themselves.
 const (
 	successWeight  = 1.5
-	nothingWeight  = 3
+	nothingWeight  = 2.8
 	recordedWeight = 0.2
 	mostAlike      = 3
 

@@ -11,7 +11,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "14"
+const ruleSet = "15"
 
 // Judge judges calls. It is immutable and safe for concurrent use.
 type Judge struct {

@@ -18,7 +18,7 @@ const (
 	messageBar = 0.5
 	contentBar = 0.65
 	commandBar = 0.55 // of a command that does more than show what others wrote
-	memberBar  = 0.7  // of a structure, whose members are data more often than not
+	memberBar  = 0.75 // of a structure, whose members are data more often than not
 	nothingBar = 0.6
 	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
