@@ -13,8 +13,8 @@ import (
 const serveMemory = 320 << 20
 
 // backgroundMemory is that of a server that a command started, beside the programs of one
-// person. Beside learn on a gigabyte of transcripts it collects calmly so: 46 s, 83 s at 192 MiB.
-const backgroundMemory = 240 << 20
+// person. Learn on a gigabyte of transcripts then takes 42 to 46 s on two cores, 83 s at 192 MiB.
+const backgroundMemory = 236 << 20
 
 // memoryBound is how many bytes this process may use: the least of what GOMEMLIMIT, its
 // control group and the limit of its address space (ulimit -v) leave. MaxInt64 is no bound.
