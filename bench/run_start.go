@@ -71,7 +71,7 @@ func settle(ctx context.Context, p *process) {
 // after a restart: the difference is what a workspace costs.
 func (b *bench) idleWorkspaces(ctx context.Context) error {
 	const part = "start"
-	n := pick(b, 20_000, 5_000) // what a workspace may hold
+	n := pick(b, 20_000, 5_000)
 	one := newTemplate(post("/add_tool_call_result", `{"workspace_id":"bench","tool_name":"tool-`+toolMark+`-`+countMark+
 		`","async":true,"include_history":false,"tool_call_results":[{"input":"a","output":"b"}]}`))
 	each := newTemplate(post("/add_tool_call_result", `{"workspace_id":"bench-`+toolMark+`","tool_name":"tool-`+countMark+
@@ -80,7 +80,8 @@ func (b *bench) idleWorkspaces(ctx context.Context) error {
 	var threads [2]int
 	for i, t := range []*template{one, each} {
 		dir := filepath.Join(b.dir, "workspaces-"+itoa(i))
-		p, err := b.memoryd(ctx, dir, "")
+		const boundless = "quotas: {tools: 0, workspaces: 0}\n"
+		p, err := b.memoryd(ctx, dir, boundless)
 		if err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (b *bench) idleWorkspaces(ctx context.Context) error {
 		if err := errors.Join(err, p.stop()); err != nil {
 			return err
 		}
-		if p, err = b.memoryd(ctx, dir, ""); err != nil {
+		if p, err = b.memoryd(ctx, dir, boundless); err != nil {
 			return err
 		}
 		settle(ctx, p)
