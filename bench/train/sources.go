@@ -37,7 +37,7 @@ const (
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
-	recordsWeight = 1.0
+	recordsWeight = 1.4
 )
 
 // labelled is a call with its label: error, partial or ok.
