@@ -106,7 +106,7 @@ type FoundCalls struct {
 // on a busy machine as well, a page finds what is among the newest calls.
 const (
 	searchTime    = 25 * time.Millisecond
-	leastSearched = 200
+	leastSearched = 100
 )
 
 func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
