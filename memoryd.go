@@ -2,7 +2,7 @@
 // tool memories, guidelines), the kinds of error that cross package borders, and the built-in
 // configuration.
 //
-// It imports no other package of the project. README.md and api/openapi.yaml explain the
+// It imports no other package of the project. README.md and api/openapi.json explain the
 // types to users; docs/design.md explains how the packages fit together.
 package memoryd
 

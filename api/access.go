@@ -310,9 +310,11 @@ func need(ctx context.Context, role access.Role) error {
 	return nil
 }
 
-// getSession tells who the caller is.
-func (s *server) getSession(c echo.Context, _ []byte) (any, error) {
-	p := access.Of(c.Request().Context())
+// getSession says who the caller is.
+//
+// The source of the key (or local), its roles, and the workspaces that it knows of.
+func (s *server) getSession(ctx context.Context, _ *struct{}) (wire.Session, error) {
+	p := access.Of(ctx)
 	return wire.Session{Source: p.Source, Roles: p.Roles.Names(), Workspaces: p.Workspaces, KeysNeeded: s.KeysNeeded}, nil
 }
 
@@ -346,7 +348,7 @@ func (s *server) login(_ echo.Context, body []byte) (any, error) {
 		}
 		session, p, err := s.Keys.Login(strings.TrimSpace(form.Get("key")))
 		if err == nil {
-			err = s.audited(c, access.Entry{Action: "login", Source: p.Source}, func(context.Context) error { return nil })
+			err = s.audited(c.Request().Context(), access.Entry{Action: "login", Source: p.Source}, func(context.Context) error { return nil })
 		}
 		if err != nil {
 			f := describe(err)

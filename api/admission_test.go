@@ -99,7 +99,7 @@ func (c *crowd) send(workspace string) int {
 func newCrowd(s *server) *crowd {
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
-	add := endpoint{"POST", "/add_tool_call_result", access.Record, toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
+	add := endpoint{"POST", "/add_tool_call_result", access.Record, toolMemory | withBody | computing, of(s, s.addToolCallResult)}
 	e.Add(add.method, add.path, s.handler(add))
 	return &crowd{h: e, done: make(chan struct{})}
 }
@@ -207,7 +207,7 @@ func TestSilentBodiesTakeNoRoom(t *testing.T) {
 	s := &server{cfg: Config{MaxInFlight: 100, MaxBodyBytes: 16 << 20, MaxInFlightBytes: 32 << 20}}
 	s.quota = quotaOf(s.cfg)
 	e := echo.New()
-	e.POST("/", s.handler(endpoint{"POST", "/", access.Public, withBody, func(echo.Context, []byte) (any, error) { return nil, nil }}))
+	e.POST("/", s.handler(endpoint{"POST", "/", access.Public, withBody, page(func(echo.Context, []byte) (any, error) { return nil, nil })}))
 	server := httptest.NewServer(e)
 	defer server.Close()
 	for range 16 {

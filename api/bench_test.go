@@ -63,7 +63,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkEncode sets our writing of an answer, for one call of 2 KB, beside
 // encoding/json.
 func BenchmarkEncode(b *testing.B) {
-	answer := wire.Response{Answer: "Processed 1 tool(s)", Success: true, Metadata: wire.AddMetadata{MemoryList: []wire.Memory{{
+	answer := wire.AddResponse{Reply: wire.Reply{Answer: "Processed 1 tool(s)", Success: true}, Metadata: &wire.AddMetadata{MemoryList: []wire.Memory{{
 		WorkspaceID: "w", MemoryID: strings.Repeat("0", 36), MemoryType: "tool", WhenToUse: "search", TimeCreated: "2026-11-21 10:00:00",
 		Metadata: wire.MemoryMetadata{Statistics: wire.Statistics{
 			TotalCalls: 100, SuccessRate: 0.83, SuccessRateCI95: stats.Wilson(83, 100), AvgScore: 0.8, AvgTimeCost: 2.345,

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -19,20 +18,29 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// compactConversation answers with the whole result, or, where the client
-// accepts an event stream, with an event for each step and the result last.
-func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (any, error) {
-	in, err := compaction(req)
+// compactRequest asks for a compaction.
+type compactRequest struct {
+	Accept string `header:"Accept"`
+	Body   wire.CompactRequest
+}
+
+// compactConversation makes a conversation smaller without breaking it or losing what is needed later.
+//
+// Messages that stay keep their bytes; a call and its results stay together; you can fetch what is removed. Where the client accepts
+// `text/event-stream`, the answer is a stream of the events `start`, `progress` (a running count that only grows) and last `result` or
+// `error`, with `: ping` while nothing happens.
+func (s *server) compactConversation(ctx context.Context, r *compactRequest) (any, error) {
+	in, err := compaction(&r.Body)
 	if err != nil {
 		return nil, err
 	}
-	if in.Workspace, err = ownWorkspace(c.Request().Context(), in.Workspace); err != nil {
+	if in.Workspace, err = ownWorkspace(ctx, in.Workspace); err != nil {
 		return nil, err
 	}
-	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
+	if strings.Contains(r.Accept, "text/event-stream") {
 		return written(func(c echo.Context) error { return s.streamCompaction(c, in) }), nil
 	}
-	res, err := s.Flows.CompactConversation.Run(c.Request().Context(), in)
+	res, err := s.Flows.CompactConversation.Run(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -188,48 +196,83 @@ func (e *eventStream) write(b []byte) error {
 	return nil
 }
 
-// getOriginal gives the exact bytes of what was removed; with offset or limit a
-// page of its text; with query the places where a text stands in the input of a
-// compaction.
-func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	of, text := q.original(), c.QueryParam("query")
-	offset, limit := q.number("offset", 0, 0, math.MaxInt), q.number("limit", 0, 0, math.MaxInt)
-	switch {
-	case text != "":
-		return s.searchOriginals(q, ops.SearchOriginals{GetOriginal: of, Text: text, Limit: cmp.Or(limit, defaultPage)})
-	case c.QueryParam("offset") != "" || c.QueryParam("limit") != "":
-		in := ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit}
-		return answer(q, s.Flows.ReadOriginal, in, shown[ops.OriginalPage])
-	}
-	return answer(q, s.Flows.GetOriginal, of, func(data []byte) any { return encoded{body: data} })
+// inOriginal names what a compaction removed.
+type inOriginal struct {
+	inWorkspace
+
+	// `report.id` of a compaction, or the `original` of a message.
+	Original string `path:"original" pattern:"^[co]_[0-9a-f]{14,24}$"`
 }
 
-// lookUp finds messages that compactions removed from a conversation by words, ids and
-// kind.
-func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: q.workspace()}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
-	in.Kind = q.oneOf("kind", "user", "assistant", "call", "result")
-	for _, name := range []string{"conversation_id", "query"} {
-		if strings.TrimSpace(c.QueryParam(name)) == "" {
-			q.refuse("%s: must not be empty", name)
+func (in *inOriginal) original() ops.GetOriginal {
+	return ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
+}
+
+// originalQuery asks for an original, a page of it, or places in it.
+type originalQuery struct {
+	inOriginal
+
+	Offset *int64 `query:"offset" minimum:"0"` // In characters.
+	Limit  *int64 `query:"limit" minimum:"0"`  // Characters of a page, or places found.
+	Query  string `query:"query"`
+}
+
+// getOriginal shows what compaction removed.
+//
+// The exact bytes; with `offset` or `limit` a page of the text; with `query` the messages that a compaction, or one before it, removed
+// and that contain the words.
+func (s *server) getOriginal(ctx context.Context, in *originalQuery) (any, error) {
+	of, limit := in.original(), int(or(in.Limit, 0))
+	switch {
+	case in.Query != "":
+		return s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{GetOriginal: of, Text: in.Query, Limit: cmp.Or(limit, defaultPage)})
+	case in.Offset != nil || in.Limit != nil:
+		return s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{GetOriginal: of, Offset: int(or(in.Offset, 0)), Limit: limit})
+	}
+	data, err := s.Flows.GetOriginal.Run(ctx, of)
+	return exactly[any]{encoded{body: data}}, err
+}
+
+// originalsQuery asks for messages that compactions removed from a conversation.
+type originalsQuery struct {
+	inWorkspace
+
+	Conversation string `query:"conversation_id" required:"true" minLength:"1"`
+	Query        string `query:"query" required:"true" pattern:"[^\\s]"` // Words, identifiers, or the id of an original.
+	Kind         string `query:"kind" enum:"user,assistant,call,result"` // Only what a user or the assistant wrote, calls, or results.
+	Limit        *int64 `query:"limit" minimum:"0"`                      // Places found.
+}
+
+// lookUpOriginals looks up what compaction removed from a conversation.
+//
+// The messages that hold most of the words, rare words first, then the newest. Each has the id by which its bytes can be fetched.
+func (s *server) lookUpOriginals(ctx context.Context, in *originalsQuery) (out ops.OriginalHits, err error) {
+	for _, given := range [][2]string{{"conversation_id", in.Conversation}, {"query", in.Query}} {
+		if strings.TrimSpace(given[1]) == "" {
+			return out, refused("%s: must not be empty", given[0])
 		}
 	}
-	in.Limit = min(cmp.Or(q.number("limit", 0, 0, math.MaxInt), defaultPage), maxPage)
-	return s.searchOriginals(q, in)
+	return s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{
+		GetOriginal: ops.GetOriginal{Workspace: string(in.Workspace)}, Conversation: in.Conversation, Text: in.Query, Kind: in.Kind,
+		Limit: int(min(cmp.Or(or(in.Limit, 0), defaultPage), maxPage)),
+	})
 }
 
-func (s *server) searchOriginals(q *query, in ops.SearchOriginals) (any, error) {
-	return answer(q, s.Flows.SearchOriginals, in, shown[ops.OriginalHits])
+// undoRequest asks for the input of a compaction.
+type undoRequest struct {
+	inWorkspace
+
+	Original string           `path:"original" pattern:"^c_[0-9a-f]{14,24}$"` // `report.id` of a compaction.
+	Body     wire.UndoRequest `body:"optional"`
 }
 
-// undo gives the input of a compaction back; with the messages of a
-// conversation that went on, that conversation with the compaction taken out.
-func (s *server) undo(c echo.Context, req *wire.UndoRequest) (any, error) {
-	q := queryOf(c)
-	in := ops.UndoCompaction{GetOriginal: q.original(), Messages: req.Messages}
-	return answer(q, s.Flows.UndoCompaction, in, func(whole []jsontext.Value) any {
-		return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}
+// undoCompaction takes a compaction back.
+//
+// `report.id` of a compaction gives its exact input. With the messages of a conversation that went on from its result, the answer is
+// that conversation with the compaction taken out.
+func (s *server) undoCompaction(ctx context.Context, in *undoRequest) (exactly[wire.Conversation], error) {
+	of := ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
+	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{GetOriginal: of, Messages: in.Body.Messages}, func(whole []jsontext.Value) exactly[wire.Conversation] {
+		return exactly[wire.Conversation]{encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}}
 	})
 }

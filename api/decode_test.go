@@ -198,7 +198,7 @@ func TestToolNamesComeAsTextOrAsAnArray(t *testing.T) {
 }
 
 func decodeNames(names string) ([]string, error) {
-	var req wire.NamesRequest
+	var req wire.RetrieveRequest
 	s := reader()
 	if err := s.decode([]byte(`{"tool_names":`+names+`}`), &req); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package api
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
@@ -12,20 +13,19 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
-	"go.yaml.in/yaml/v3"
 )
 
-// openapiYAML is the description of the interface.
+// openapiJSON is the description of the interface, which a test makes from the types.
 //
-//go:embed openapi.yaml
-var openapiYAML []byte
+//go:embed openapi.json
+var openapiJSON []byte
 
 //go:embed docs.html.tmpl
 var docsTemplate string
 
-// docs serves the description: as JSON for programs, as a page for people. The
+// docs serves the description: as it is for programs, as a page for people. The
 // page loads nothing from anywhere.
-type docs struct{ json, html []byte }
+type docs struct{ html []byte }
 
 // description is the part of the OpenAPI document that the page shows.
 type description struct {
@@ -36,7 +36,7 @@ type description struct {
 		Summary, Description string
 		RequestBody          struct {
 			Content map[string]struct{ Schema schema }
-		} `yaml:"requestBody"`
+		}
 		Responses map[string]struct {
 			Content map[string]struct{ Schema schema }
 		}
@@ -46,14 +46,14 @@ type description struct {
 
 // schema is a type as the page shows it.
 type schema struct {
-	Ref         string `yaml:"$ref"`
+	Ref         string `json:"$ref"`
 	Type        any
 	Enum        []any
 	Default     any
 	Description string
 	Required    []string
 	Examples    []any
-	AnyOf       []schema `yaml:"anyOf"`
+	AnyOf       []schema
 	Items       *schema
 	Properties  map[string]schema
 }
@@ -112,17 +112,9 @@ type entry struct {
 }
 
 func newDocs() (*docs, error) {
-	var tree any
-	if err := yaml.Unmarshal(openapiYAML, &tree); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	asJSON, err := jsonv2.Marshal(tree, jsonv2.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
 	var d description
-	if err := yaml.Unmarshal(openapiYAML, &d); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	if err := json.Unmarshal(openapiJSON, &d); err != nil {
+		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
 	page, err := template.New("docs").Parse(docsTemplate)
 	if err != nil {
@@ -132,7 +124,7 @@ func newDocs() (*docs, error) {
 	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d), "Types": d.Components.Schemas}); err != nil {
 		return nil, err
 	}
-	return &docs{json: asJSON, html: []byte(html.String())}, nil
+	return &docs{html: []byte(html.String())}, nil
 }
 
 func entriesOf(d description) []entry {
@@ -153,7 +145,8 @@ func entriesOf(d description) []entry {
 	return list
 }
 
-func (d *docs) spec(echo.Context, []byte) (any, error) { return encoded{body: d.json}, nil }
+// openapi gives this description.
+func (d *docs) openapi(echo.Context, []byte) (any, error) { return encoded{body: openapiJSON}, nil }
 
 // home leads who opens the server's address to the page.
 func (d *docs) home(echo.Context, []byte) (any, error) {

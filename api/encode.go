@@ -129,7 +129,7 @@ func (s *server) writeFailure(c echo.Context, err error, f failure) error {
 		}
 		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{detail}})
 	}
-	answer := wire.Response{Answer: f.msg, Metadata: struct{}{}}
+	answer := wire.Refusal{Reply: wire.Reply{Answer: f.msg}, Metadata: struct{}{}}
 	if s.traits[c.Path()]&updating != 0 {
 		answer.Metadata = wire.NothingUpdated{}
 	}
@@ -159,7 +159,8 @@ var viewing = jsonv2.JoinOptions(encoding, jsonv2.WithMarshalers(jsonv2.JoinMars
 
 // formOf is how an answer is encoded. Those of the tool-memory endpoints hold texts alone.
 func formOf(v any) jsonv2.Options {
-	if _, texts := v.(wire.Response); texts {
+	switch v.(type) {
+	case wire.AddResponse, wire.NamesResponse, wire.StoreResponse, wire.Refusal:
 		return encoding
 	}
 	return viewing
@@ -294,7 +295,7 @@ type answers struct {
 }
 
 type remembered struct {
-	request  *wire.NamesRequest // which is not changed
+	request  *wire.RetrieveRequest // which is not changed
 	memories []ops.Memory
 	encoded  encoded
 }

@@ -2,26 +2,26 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
 )
 
-// listGuidelines lists the versions of a tool's guideline, the newest first,
-// with the outcomes of calls whose agents were shown each.
-func (s *server) listGuidelines(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.ListRevisions, q.tool(), func(kept ops.RevisionList) any {
+// listGuidelines lists the versions of a tool's guideline, the newest first.
+//
+// Without their texts; with the outcomes of calls whose agents were shown each, what is pinned, and why the newest is stale.
+func (s *server) listGuidelines(ctx context.Context, in *inTool) (guidelineList, error) {
+	return answer(ctx, s.Flows.ListRevisions, in.ref(), func(kept ops.RevisionList) guidelineList {
 		list := guidelineList{Versions: []guidelineVersion{}, Stale: append([]string{}, kept.Stale...), Pinned: kept.Pinned}
 		for i := range kept.Revisions {
 			r := &kept.Revisions[i]
@@ -42,17 +42,21 @@ type guidelineList struct {
 
 // guidelineVersion is a version of a guideline; lists leave out text and evidence.
 type guidelineVersion struct {
-	Revision     int64               `json:"revision"`
-	Author       string              `json:"author"`
-	Written      time.Time           `json:"written"`
-	BasedOn      int64               `json:"based_on"` // the revision of the tool that it was written from
-	Reasons      []string            `json:"reasons"`  // why the previous version was stale
-	Judges       []string            `json:"judges"`   // versions of the judges behind the calls
-	RolledBackTo int64               `json:"rolled_back_to,omitempty"`
-	Why          string              `json:"why,omitempty"`
-	Outcomes     ops.VersionOutcomes `json:"outcomes"`
+	Revision int64 `json:"revision"`
+	// A model's name or `rules`.
+	Author  string    `json:"author"`
+	Written time.Time `json:"written"`
+	BasedOn int64     `json:"based_on"` // the revision of the tool that it was written from
+	Reasons []string  `json:"reasons"`  // why the previous version was stale
+	Judges  []string  `json:"judges"`   // versions of the judges behind the calls
+	// The version whose text this is again.
+	RolledBackTo int64  `json:"rolled_back_to,omitempty"`
+	Why          string `json:"why,omitempty"`
+	// Judged calls of the history whose agent was shown this version (`metadata.guideline_version`).
+	Outcomes ops.VersionOutcomes `json:"outcomes"`
 	// With is the version that Changes compares with; nil if the request named none.
-	With    *int64                `json:"with,omitempty"`
+	With *int64 `json:"with,omitempty"`
+	// Statements that were added, removed or changed since.
 	Changes []ops.GuidelineChange `json:"changes,omitempty"`
 
 	Content  string              `json:"content,omitempty"`
@@ -65,7 +69,7 @@ type guidelineVersion struct {
 type evidence struct {
 	ops.GuidelineGround
 
-	Untrusted bool `json:"untrusted"` // always true
+	Untrusted bool `json:"untrusted" const:"true"` // always true
 }
 
 func versionOf(e ops.Revision) guidelineVersion {
@@ -113,28 +117,28 @@ func snakeCase(data []byte) []byte {
 	}
 }
 
-// getGuideline shows a version; ?with= adds what it changed against that one.
-func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	ref, number := q.tool(), q.revision()
-	_, compare := q.once("with")
-	with := int64(q.number("with", 0, 0, math.MaxInt))
-	if q.err != nil {
-		return nil, q.err
-	}
-	found, err := s.Flows.GetRevision.Run(q.ctx(), ops.GetRevision{ToolRef: ref, Number: number})
+// versionQuery asks for a version.
+type versionQuery struct {
+	inTool
+
+	Revision int64  `path:"revision" minimum:"1"` // The number of a version.
+	With     *int64 `query:"with" minimum:"0"`    // The version that it is compared with; 0 is the empty one.
+}
+
+// getGuideline shows one version with its statements and their evidence.
+//
+// The text of a version, its statements, and the evidence that each rests on; with `with`, what it changed against another.
+func (s *server) getGuideline(ctx context.Context, in *versionQuery) (version guidelineVersion, err error) {
+	found, err := s.Flows.GetRevision.Run(ctx, ops.GetRevision{ToolRef: in.ref(), Number: in.Revision})
 	if err != nil {
-		return nil, err
+		return version, err
 	}
-	version := versionOf(found)
-	if !compare {
-		return version, nil
+	version = versionOf(found)
+	if in.With != nil {
+		version.With = in.With
+		version.Changes, err = s.Flows.DiffRevisions.Run(ctx, ops.DiffRevisions{ToolRef: in.ref(), Number: in.Revision, With: *in.With})
 	}
-	version.With = &with
-	return answer(q, s.Flows.DiffRevisions, ops.DiffRevisions{ToolRef: ref, Number: number, With: with}, func(changes []ops.GuidelineChange) any {
-		version.Changes = changes
-		return version
-	})
+	return version, err
 }
 
 // The decisions on a guideline, on one of its lines, and on an unpublished statement.
@@ -144,45 +148,77 @@ const (
 	accept, refuse, wait = "accept", "refuse", "wait"
 )
 
-// decision reads which of some decisions a request makes.
-func (q *query) decision(given *string, known ...string) string {
+// checkDecision refuses a decision that is not one of the known.
+func checkDecision(given *string, known ...string) error {
 	if given == nil {
-		q.fail(missing("decision"))
-	} else if !slices.Contains(known, *given) {
-		q.fail(invalid("enum", "Input should be '"+strings.Join(known, "' or '")+"'", fmt.Appendf(nil, "%q", *given), "decision"))
+		return missing("decision")
 	}
-	return or(given, "")
+	if !slices.Contains(known, *given) {
+		return invalid("enum", "Input should be '"+strings.Join(known, "' or '")+"'", fmt.Appendf(nil, "%q", *given), "decision")
+	}
+	return nil
+}
+
+// guidelineDecision is a decision on a tool's guideline.
+type guidelineDecision struct {
+	inTool
+
+	Body wire.GuidelineDecision
+}
+
+// check refuses a decision that is not whole.
+func (d *guidelineDecision) check() error {
+	if err := checkDecision(d.Body.Decision, pin, unpin, rollBack); err != nil {
+		return err
+	}
+	number := or(d.Body.Revision, 0)
+	switch unpins := *d.Body.Decision == unpin; {
+	case unpins && d.Body.Revision != nil:
+		return invalid("int_type", "Input should be left out: unpin needs no revision", fmt.Append(nil, number), "revision")
+	case unpins:
+	case d.Body.Revision == nil:
+		return missing("revision")
+	case number < 1:
+		return invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, number), "revision")
+	}
+	return checkBy(or(d.Body.By, ""))
 }
 
 // decideGuideline pins a version, goes back to one, or lets the pinned one go.
-func (s *server) decideGuideline(c echo.Context, req *wire.RevisionRequest) (any, error) {
-	q := queryOf(c)
-	ref, number := q.tool(), or(req.Revision, 0)
-	decision := q.decision(req.Decision, pin, unpin, rollBack)
-	switch {
-	case decision == unpin && req.Revision != nil:
-		q.fail(invalid("int_type", "Input should be left out: unpin needs no revision", fmt.Append(nil, number), "revision"))
-	case decision == unpin:
-	case req.Revision == nil:
-		q.fail(missing("revision"))
-	case number < 1:
-		q.fail(invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, number), "revision"))
+//
+// `pin` keeps a version until it is unpinned; an older one becomes the guideline again first, under a new number. `roll_back` makes
+// an earlier version the guideline again, under a new number; the version that it replaces is not written again from the same evidence.
+// After `unpin` (204) refreshes replace the guideline again, and the tool gets its newest version.
+func (s *server) decideGuideline(ctx context.Context, in *guidelineDecision) (*guidelineVersion, error) {
+	if err := in.check(); err != nil {
+		return nil, err
 	}
-	in := ops.Decide{ToolRef: ref, Decision: ops.Decision{Kind: decision, Revision: number, By: q.name(or(req.By, "a person"))}}
-	return answer(q, s.Flows.Decide, in, func(d ops.Decided) any {
-		if decision == unpin {
+	d := ops.Decision{Kind: *in.Body.Decision, Revision: or(in.Body.Revision, 0), By: or(in.Body.By, "a person")}
+	return answer(ctx, s.Flows.Decide, ops.Decide{ToolRef: in.ref(), Decision: d}, func(done ops.Decided) *guidelineVersion {
+		if d.Kind == unpin {
 			return nil
 		}
-		return versionOf(d.Revision)
+		now := versionOf(done.Revision)
+		return &now
 	})
 }
 
-// listPending lists the statements of a workspace, or of the tool ?tool=, that wait for
-// their quorum or for a person.
-func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ListPending{Workspace: q.workspace(), Tool: c.QueryParam("tool"), After: q.cursor(), Limit: q.limit()}
-	return answer(q, s.Flows.ListPending, in, func(p ops.PendingPage) any {
+// pendingQuery asks for statements that are not published.
+type pendingQuery struct {
+	inWorkspace
+
+	Tool string `query:"tool"` // Only of this tool.
+	inPage
+}
+
+// listPending lists the statements that are not published.
+//
+// What waits for its quorum (three calls of two runs, and of two agents where several are known) or for a person: words, numbers and
+// names out of messages, a model's wording, guidelines of dumps that this installation did not write. A page may be empty and not the
+// last.
+func (s *server) listPending(ctx context.Context, in *pendingQuery) (wire.PendingList, error) {
+	wanted := ops.ListPending{Workspace: string(in.Workspace), Tool: in.Tool, After: string(in.Cursor), Limit: in.Limit}
+	return answer(ctx, s.Flows.ListPending, wanted, func(p ops.PendingPage) wire.PendingList {
 		return wire.PendingList{NextCursor: cursorAfter(p.Next), Statements: each(p.Statements, func(x ops.PendingStatement) wire.PendingStatement {
 			return wire.PendingStatement{
 				ID: x.ID, ToolName: x.Tool, Section: x.Section, Text: x.Text, Published: x.Published, Author: x.Author,
@@ -192,46 +228,76 @@ func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-// listLineOutcomes says how the lines of the guideline did since they were published.
-func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.ListLineOutcomes, q.tool(), shown[ops.LineOutcomes])
+// listLineOutcomes says how each line did since it was published.
+//
+// Of the kept judged calls before the version that a line was published with, and since: how many broke it (did what it warns of, or
+// failed with its message) and how many failed. Also the share of each source in the calls and the lines.
+func (s *server) listLineOutcomes(ctx context.Context, in *inTool) (ops.LineOutcomes, error) {
+	return s.Flows.ListLineOutcomes.Run(ctx, in.ref())
 }
 
-func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
-	if req.Section == nil {
-		return nil, missing("section")
-	}
-	return s.onLine(c, req, ops.Decision{Kind: set, Section: *req.Section})
+// newLine is a line that a person adds.
+type newLine struct {
+	inTool
+
+	Body wire.NewLine
 }
 
-// decideLine sets a line, takes it out, or takes its newest change back; or decides on a
-// statement that waits.
-func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) {
-	q := queryOf(c)
-	d := ops.Decision{Line: c.Param("line")}
-	d.Kind = q.decision(req.Decision, set, remove, undo, accept, refuse, wait)
-	if d.Kind != set && req.Text != nil {
-		q.fail(invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *req.Text), "text"))
+// addLine adds a line.
+//
+// It becomes a new version, is marked as a person's, and stays when the guideline is updated.
+func (s *server) addLine(ctx context.Context, in *newLine) (out editedLine, err error) {
+	if in.Body.Section == nil {
+		return out, missing("section")
 	}
-	if q.err != nil {
-		return nil, q.err
-	}
-	return s.onLine(c, req, d)
+	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, ops.Decision{Kind: set, Section: *in.Body.Section})
 }
 
-func (s *server) onLine(c echo.Context, req *wire.LineRequest, d ops.Decision) (any, error) {
-	q := queryOf(c)
+// lineDecision is a decision on a line.
+type lineDecision struct {
+	inTool
+
+	Line string `path:"line"` // The id of the line.
+	Body wire.LineDecision
+}
+
+// decideLine decides on a line: sets it, takes it out, publishes or forgets a pending one, or takes a decision back.
+//
+// `set` needs `text`: what a person wrote is marked and kept over rewrites. Where the evidence comes to say something else, that waits
+// for a person (`pending`). After `remove` the line stays out of later versions. After `undo` the change before it holds again, or what
+// the program says. A statement of `pending` is published by `accept` and forgotten after `refuse`; after `wait` it waits again, and
+// what stood in its place is published again.
+func (s *server) decideLine(ctx context.Context, in *lineDecision) (out editedLine, err error) {
+	if err := checkDecision(in.Body.Decision, set, remove, undo, accept, refuse, wait); err != nil {
+		return out, err
+	}
+	d := ops.Decision{Line: in.Line, Kind: *in.Body.Decision}
+	if d.Kind != set && in.Body.Text != nil {
+		return out, invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *in.Body.Text), "text")
+	}
+	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, d)
+}
+
+// editedLine is a line that was decided on, and the version that then stands.
+type editedLine struct {
+	Line    string           `json:"line"` // Its id.
+	Version guidelineVersion `json:"version"`
+}
+
+func (s *server) onLine(ctx context.Context, tool memoryd.ToolRef, text, by *string, d ops.Decision) (out editedLine, err error) {
 	switch d.Kind {
 	case set:
-		if req.Text == nil {
-			q.fail(missing("text"))
+		if text == nil {
+			return out, missing("text")
 		}
 	case accept, refuse, wait:
 		d.By = "a person"
 	}
-	d.Text, d.By = or(req.Text, ""), q.name(or(req.By, d.By))
-	return answer(q, s.Flows.Decide, ops.Decide{ToolRef: q.tool(), Decision: d}, func(e ops.Decided) any {
-		return map[string]any{"line": e.Line, "version": versionOf(e.Revision)}
+	d.Text, d.By = or(text, ""), or(by, d.By)
+	if err := checkBy(d.By); err != nil {
+		return out, err
+	}
+	return answer(ctx, s.Flows.Decide, ops.Decide{ToolRef: tool, Decision: d}, func(e ops.Decided) editedLine {
+		return editedLine{e.Line, versionOf(e.Revision)}
 	})
 }

@@ -10,13 +10,10 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/internal/access"
-
-	"github.com/labstack/echo/v4"
 )
 
 // audited does what e says, and writes it to the audit log.
-func (s *server) audited(c echo.Context, e access.Entry, do func(context.Context) error) error {
-	ctx := c.Request().Context()
+func (s *server) audited(ctx context.Context, e access.Entry, do func(context.Context) error) error {
 	if s.Audit == nil {
 		return do(ctx)
 	}
@@ -37,51 +34,51 @@ func keyOf(k access.Key) wire.Key {
 	return out
 }
 
-func (s *server) listKeys(c echo.Context, _ []byte) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
-	}
-	list := wire.KeyList{Keys: []wire.Key{}}
+// listKeys lists all API keys, revoked and expired ones too, without their tokens.
+//
+// The oldest first. Needs the role admin for all workspaces, as do the other routes of keys and the audit log.
+func (s *server) listKeys(ctx context.Context, _ *struct{}) (list wire.KeyList, err error) {
+	list.Keys = []wire.Key{}
 	for _, k := range s.Keys.List() {
 		list.Keys = append(list.Keys, keyOf(k))
 	}
-	return list, nil
+	return list, everywhere(ctx)
 }
 
-// withToken makes a key and shows it once. No cache may keep the answer.
-func (s *server) withToken(c echo.Context, e access.Entry, mint func(context.Context) (access.Key, string, error)) (any, error) {
-	var made wire.NewKey
-	err := s.audited(c, e, func(ctx context.Context) error {
+// minted is a key with its token, which is shown once. No cache may keep the answer.
+func (s *server) minted(ctx context.Context, e access.Entry, mint func(context.Context) (access.Key, string, error)) (made wire.NewKey, err error) {
+	err = s.audited(ctx, e, func(ctx context.Context) error {
 		k, token, err := mint(ctx)
 		made = wire.NewKey{Key: keyOf(k), Token: token}
 		return err
 	})
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return made, err
 }
 
-func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
+// createKey makes an API key.
+//
+// The answer shows its token this once.
+func (s *server) createKey(ctx context.Context, req *wire.KeyRequest) (made wire.NewKey, err error) {
+	if err := everywhere(ctx); err != nil {
+		return made, err
 	}
 	wanted := access.Wanted{Name: or(req.Name, ""), Rate: or(req.Rate, 0)}
-	var err error
 	if wanted.Roles, err = access.ParseRoles(req.Roles); err != nil {
-		return nil, memoryd.Errorf(memoryd.Invalid, "%s", err)
+		return made, memoryd.Errorf(memoryd.Invalid, "%s", err)
 	}
 	if req.Workspaces == nil {
-		return nil, missing("workspaces")
+		return made, missing("workspaces")
 	}
 	if !slices.Contains(req.Workspaces, allWorkspaces) {
 		wanted.Workspaces = req.Workspaces
 	}
 	if req.Expires != nil {
 		if wanted.Expires, err = time.Parse(time.RFC3339, *req.Expires); err != nil {
-			return nil, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", *req.Expires)
+			return made, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", *req.Expires)
 		}
 	}
 	entry := access.Entry{Action: "key.create", Detail: wanted.Name + " (" + wanted.Roles.String() + ")"}
-	return s.withToken(c, entry, func(ctx context.Context) (access.Key, string, error) {
+	return s.minted(ctx, entry, func(ctx context.Context) (access.Key, string, error) {
 		return s.Keys.Create(ctx, wanted, access.Of(ctx).Source)
 	})
 }
@@ -89,48 +86,63 @@ func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
 // maxGrace bounds how long a key's old token works beside the new one, in seconds.
 const maxGrace = 30 * 24 * 3600
 
-func (s *server) rotateKey(c echo.Context, req *wire.RotateRequest) (any, error) {
-	q := queryOf(c)
-	q.everywhere()
-	grace, id := or(req.Grace, 0), q.path("key")
+// inKey names an API key.
+type inKey struct {
+	Key string `path:"key"` // The id of an API key.
+}
+
+// rotation asks for another token of a key.
+type rotation struct {
+	inKey
+
+	Body wire.RotateRequest `body:"optional"`
+}
+
+// rotateKey gives an API key another token.
+//
+// The answer shows the new one this once.
+func (s *server) rotateKey(ctx context.Context, in *rotation) (made wire.NewKey, err error) {
+	grace := or(in.Body.Grace, 0)
+	if err := everywhere(ctx); err != nil {
+		return made, err
+	}
 	if grace < 0 || grace > maxGrace {
-		q.refuse("grace_seconds: must be 0 to %d", maxGrace)
+		return made, refused("grace_seconds: must be 0 to %d", maxGrace)
 	}
-	if q.err != nil {
-		return nil, q.err
-	}
-	return s.withToken(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) (access.Key, string, error) {
-		return s.Keys.Rotate(ctx, id, time.Duration(grace)*time.Second)
+	return s.minted(ctx, access.Entry{Action: "key.rotate", Subject: in.Key}, func(ctx context.Context) (access.Key, string, error) {
+		return s.Keys.Rotate(ctx, in.Key, time.Duration(grace)*time.Second)
 	})
 }
 
-func (s *server) revokeKey(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	q.everywhere()
-	id := q.path("key")
-	if q.err != nil {
-		return nil, q.err
+// revokeKey ends an API key for good.
+//
+// The key stays in the list.
+func (s *server) revokeKey(ctx context.Context, in *inKey) (wire.Key, error) {
+	if err := everywhere(ctx); err != nil {
+		return wire.Key{}, err
 	}
 	var revoked access.Key
-	err := s.audited(c, access.Entry{Action: "key.revoke", Subject: id}, func(ctx context.Context) (err error) {
-		revoked, err = s.Keys.Revoke(ctx, id)
+	err := s.audited(ctx, access.Entry{Action: "key.revoke", Subject: in.Key}, func(ctx context.Context) (err error) {
+		revoked, err = s.Keys.Revoke(ctx, in.Key)
 		return err
 	})
 	return keyOf(revoked), err
 }
 
-// listAudit lists the audit log, the oldest entry first, each as it is stored: the
-// hash of its text is what the next one holds. A cursor is a number.
-func (s *server) listAudit(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	q.everywhere()
-	after, limit := q.place(0), q.limit()
-	if q.err != nil {
-		return nil, q.err
+// listAudit lists who did what, the oldest entry first.
+//
+// Each entry holds the SHA-256 of the JSON text of the one before it, as it stands here; `memoryd audit --verify` checks them.
+func (s *server) listAudit(ctx context.Context, in *inPage) (list wire.AuditList, err error) {
+	if err := everywhere(ctx); err != nil {
+		return list, err
 	}
-	entries, err := s.Audit.List(q.ctx(), after, limit)
-	list := wire.AuditList{Entries: append([]json.RawMessage{}, entries...)}
-	if len(entries) == limit {
+	after, err := in.Cursor.number(0)
+	if err != nil {
+		return list, err
+	}
+	entries, err := s.Audit.List(ctx, after, in.Limit)
+	list.Entries = append([]json.RawMessage{}, entries...)
+	if len(entries) == in.Limit {
 		list.NextCursor = cursorAfter(strconv.FormatInt(after+int64(len(entries)), 10))
 	}
 	return list, err

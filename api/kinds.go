@@ -1,19 +1,26 @@
 package api
 
 import (
-	"github.com/labstack/echo/v4"
+	"context"
 
 	"memoryd/api/wire"
 	"memoryd/internal/textsafe"
 	"memoryd/ops"
 )
 
-// listKinds lists the kinds of a tool's outputs, those first that nobody is sure of.
-func (s *server) listKinds(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.ListKinds, q.tool(), func(found []ops.OutputKind) any {
-		return map[string]any{"kinds": each(found, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
+// listKinds lists the kinds of a tool's outputs.
+//
+// A kind is an output without its data. Kinds that the judge is unsure of come first, then those with most calls. At most 500 kinds, of
+// the newest 20,000 calls.
+func (s *server) listKinds(ctx context.Context, in *inTool) (kindList, error) {
+	return answer(ctx, s.Flows.ListKinds, in.ref(), func(found []ops.OutputKind) kindList {
+		return kindList{each(found, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
 	})
+}
+
+// kindList has the kinds of a tool's outputs.
+type kindList struct {
+	Kinds []outputKind `json:"kinds"`
 }
 
 // outputKind is a kind of output with its newest call.
@@ -23,18 +30,28 @@ type outputKind struct {
 	Example wire.StoredCall `json:"example"`
 }
 
-// putKind judges all outputs of a kind alike, says what that would change, or takes a
-// person's label back.
-func (s *server) putKind(c echo.Context, req *wire.LabelRequest) (any, error) {
-	q := queryOf(c)
-	in := ops.LabelKind{
-		ToolRef: q.tool(), Kind: q.path("kind"), Withdraw: or(req.Withdraw, false), Preview: or(req.Preview, false),
+// kindLabel is a person's verdict on a kind.
+type kindLabel struct {
+	inTool
+
+	Kind string `path:"kind" pattern:"^[0-9a-f]{16}$"` // The id of the kind.
+	Body wire.Label
+}
+
+// putKind scores all outputs of a kind.
+//
+// The score holds for the kept calls of the kind and for those to come, as far as exit codes, error flags and the caller's own report
+// allow. A correction of a single call stays. `preview` changes nothing; `withdraw` takes the score back.
+func (s *server) putKind(ctx context.Context, in *kindLabel) (out wire.LabelledKind, err error) {
+	req := &in.Body
+	label := ops.LabelKind{
+		ToolRef: in.ref(), Kind: in.Kind, Withdraw: or(req.Withdraw, false), Preview: or(req.Preview, false),
 		Correction: ops.Correction{Score: or(req.Score, 0), Evaluation: or(req.Evaluation, ""), By: or(req.By, "")},
 	}
-	if req.Score == nil && !in.Withdraw {
-		q.fail(missing("score"))
+	if req.Score == nil && !label.Withdraw {
+		return out, missing("score")
 	}
-	return answer(q, s.Flows.LabelKind, in, func(done ops.LabelledKind) any {
+	return answer(ctx, s.Flows.LabelKind, label, func(done ops.LabelledKind) wire.LabelledKind {
 		out := wire.LabelledKind{Calls: done.Calls, Changes: len(done.Changed), Examples: []wire.RescoredCall{}}
 		for _, r := range done.Changed[:min(len(done.Changed), mostRescored)] {
 			out.Examples = append(out.Examples, wire.RescoredCall{ID: r.Call.Key.String(), Before: r.Before, After: r.After, Output: textsafe.Head(r.Call.Output, 300)})

@@ -21,26 +21,39 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-func (s *server) addToolCallResult(c echo.Context, req *addRequest) (any, error) {
+// addition is a request to record calls.
+type addition struct {
+	// Identifies the request, so that items without create_time and tool_call_id are recognised when it is sent again.
+	Key  string `header:"Idempotency-Key"`
+	Body addRequest
+}
+
+// addToolCallResult records tool calls.
+//
+// Records the calls, judges them, and answers with the memories that they belong to. A call answered with success is
+// durable, judged or not. Sending the same call again (same tool, input, output, create_time and metadata.tool_call_id,
+// or the same Idempotency-Key) counts it once.
+func (s *server) addToolCallResult(ctx context.Context, in *addition) (out wire.AddResponse, err error) {
+	req := &in.Body
 	if err := checkAdd(req); err != nil {
-		return nil, err
+		return out, err
 	}
-	workspace, err := ownWorkspace(c.Request().Context(), or(req.Workspace, ""))
+	workspace, err := ownWorkspace(ctx, or(req.Workspace, ""))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	reads := access.Of(c.Request().Context()).May(access.Read)
-	rec, err := s.Flows.AddToolCallResult.Run(c.Request().Context(), ops.RecordRequest{
-		Workspace: workspace, ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
+	reads := access.Of(ctx).May(access.Read)
+	rec, err := s.Flows.AddToolCallResult.Run(ctx, ops.RecordRequest{
+		Workspace: workspace, ToolName: or(req.ToolName, ""), RequestKey: requestKey(in.Key), Items: req.Items.list,
 		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, !or(req.Async, false)) && reads,
 	})
 	only := or(req.OnlyVerdicts, false)
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(refusal.Rejected) > 0 {
 		rec = &ops.Recorded{Sent: len(req.Items.list), Rejected: refusal.Rejected}
-		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(rec, req.Items.ignored)}, nil
+		return wire.AddResponse{Reply: wire.Reply{Answer: refusal.Answer}, Metadata: addMetadata(rec, req.Items.ignored)}, nil
 	}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for i := range rec.Memories {
 		if !reads { // it is told of its own calls
@@ -56,7 +69,7 @@ func (s *server) addToolCallResult(c echo.Context, req *addRequest) (any, error)
 			meta.Verdicts = append(meta.Verdicts, wire.Verdict{CallID: rec.Calls[i].Key.String(), State: string(e.State), Score: wire.Float(e.Score), Summary: e.Summary})
 		}
 	}
-	return wire.Response{Answer: rec.Answer, Success: true, Metadata: meta}, nil
+	return wire.AddResponse{Reply: wire.Reply{Answer: rec.Answer, Success: true}, Metadata: meta}, nil
 }
 
 func checkAdd(req *addRequest) error {
@@ -67,9 +80,9 @@ func checkAdd(req *addRequest) error {
 }
 
 // requestKey is the client's Idempotency-Key, or a key of the request's own.
-func requestKey(c echo.Context) string {
-	if key := c.Request().Header.Get("Idempotency-Key"); key != "" {
-		return "client:" + key
+func requestKey(given string) string {
+	if given != "" {
+		return "client:" + given
 	}
 	return "server:" + uuid.NewString()
 }
@@ -92,14 +105,19 @@ func addMetadata(r *ops.Recorded, ignored map[string]int) *wire.AddMetadata {
 	return meta
 }
 
-func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any, error) {
-	names, err := s.namesOf(c.Request().Context(), req)
+// summaryToolMemory writes the guidelines of tools.
+//
+// Writes a guideline for each named tool from its history. A tool to which nothing happened since its guideline is skipped,
+// unless `force` is set; one whose synthesis fails keeps the guideline it has and is named in `metadata.failed`.
+func (s *server) summaryToolMemory(ctx context.Context, req *wire.SummaryRequest) (out wire.NamesResponse, err error) {
+	names, err := s.namesOf(ctx, &wire.RetrieveRequest{Workspace: req.Workspace, ToolNames: req.ToolNames})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	sum, err := s.Flows.SummaryToolMemory.Run(c.Request().Context(), names)
+	names.Force, names.Stale = or(req.Force, false), or(req.Stale, false)
+	sum, err := s.Flows.SummaryToolMemory.Run(ctx, names)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	meta := wire.NamesMetadata{
 		MemoryList: memoriesOf(sum.Memories), UnknownToolNames: sum.Unknown, Summarised: sum.Summarised, Skipped: sum.Skipped,
@@ -113,16 +131,18 @@ func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any,
 	for _, f := range sum.Failed {
 		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
 	}
-	return wire.Response{Answer: sum.Answer, Success: sum.Success, Metadata: meta}, nil
+	return wire.NamesResponse{Reply: wire.Reply{Answer: sum.Answer, Success: sum.Success}, Metadata: meta}, nil
 }
 
-// retrieveToolMemory remembers answers: a guideline without calls is asked for
-// before each call of an agent. One that was asked for before waits for no turn
-// among requests that compute: it stands in memory.
+// retrieveToolMemory fetches the guidelines of tools.
+//
+// Answers with the guidelines, statistics and, if wanted, the calls of the named tools, in the order asked. No model is asked.
 func (s *server) retrieveToolMemory(c echo.Context, body []byte) (v any, err error) {
+	// A guideline without calls is asked for before each call of an agent. One that was asked for
+	// before waits for no turn among requests that compute: it stands in memory.
 	known, again := s.answers.find(body)
 	if !again {
-		known.request = new(wire.NamesRequest)
+		known.request = new(wire.RetrieveRequest)
 		if err := s.decode(body, known.request); err != nil {
 			return nil, err
 		}
@@ -144,8 +164,8 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, k
 	if again && known.answers(got) {
 		return known.encoded, nil
 	}
-	found := wire.Response{
-		Answer: got.Answer(), Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
+	found := wire.NamesResponse{
+		Reply: wire.Reply{Answer: got.Answer(), Success: true}, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
 	}
 	if !again {
 		return encodeOnce(found)
@@ -160,12 +180,12 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, k
 }
 
 // namesOf reads what is asked of which tools.
-func (s *server) namesOf(ctx context.Context, req *wire.NamesRequest) (n ops.NamesRequest, err error) {
+func (s *server) namesOf(ctx context.Context, req *wire.RetrieveRequest) (n ops.NamesRequest, err error) {
 	if err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Session, "session_id")); err != nil {
 		return n, err
 	}
 	n = ops.NamesRequest{
-		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, ""),
+		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Session: or(req.Session, ""),
 	}
 	if n.Tools, err = s.toolNames(req.ToolNames); err != nil {
 		return n, err
@@ -184,28 +204,27 @@ func (s *server) namesOf(ctx context.Context, req *wire.NamesRequest) (n ops.Nam
 	return n, err
 }
 
-func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (any, error) {
-	err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input),
+// preflightToolCall says what the history says of a call before it is made.
+//
+// No model is asked.
+func (s *server) preflightToolCall(ctx context.Context, req *wire.PreflightRequest) (out wire.PreflightResponse, err error) {
+	err = cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input),
 		checkName(req.Trajectory, "trajectory_id"), checkName(req.Session, "session_id"), checkName(req.Agent, "agent_id"))
 	switch {
 	case err != nil:
-		return nil, err
+		return out, err
 	case req.ToolName == nil:
-		return nil, missing("tool_name")
+		return out, missing("tool_name")
 	case *req.ToolName == "":
-		return nil, &ops.Refusal{Answer: "tool_name is required"}
+		return out, &ops.Refusal{Answer: "tool_name is required"}
 	}
-	forecast, err := s.Flows.PreflightToolCall.Run(c.Request().Context(), ops.PreflightRequest{
-		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(c.Request().Context(), or(req.Workspace, "")), Tool: *req.ToolName}, Input: []byte(req.Input),
+	return answer(ctx, s.Flows.PreflightToolCall, ops.PreflightRequest{
+		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(ctx, or(req.Workspace, "")), Tool: *req.ToolName}, Input: []byte(req.Input),
 		By: ops.Caller{Run: or(req.Trajectory, ""), Session: or(req.Session, "")},
+	}, func(forecast *ops.Forecast) wire.PreflightResponse {
+		f := forecastOf(forecast)
+		return wire.PreflightResponse{Reply: wire.Reply{Answer: sentenceOf(forecast), Success: true}, Metadata: f, Forecast: f}
 	})
-	if err != nil {
-		return nil, err
-	}
-	f := forecastOf(forecast)
-	return wire.PreflightResponse{
-		Response: wire.Response{Answer: sentenceOf(forecast), Success: true, Metadata: f}, Forecast: f,
-	}, nil
 }
 
 // checkInput holds the input of a planned call to what a recorded one may be.
@@ -281,9 +300,12 @@ func sentenceOf(f *ops.Forecast) string {
 	return s.String()
 }
 
-func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error) {
+// vectorStore lists, removes, copies, dumps and loads whole tool memories.
+//
+// `list`, `delete`, `delete_ids`, `copy`, `dump` and `load`; the result is in `metadata.action_result`.
+func (s *server) vectorStore(ctx context.Context, req *wire.StoreRequest) (out wire.StoreResponse, err error) {
 	if req.Action == nil {
-		return nil, missing("action")
+		return out, missing("action")
 	}
 	checkTarget := checkName
 	if *req.Action == "copy" || *req.Action == "load" {
@@ -291,28 +313,35 @@ func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error
 	}
 	if err := cmp.Or(checkTarget(req.Workspace, "workspace_id"), checkName(req.Action, "action"),
 		checkName(req.Source, "src_workspace_id"), checkName(req.Path, "path")); err != nil {
-		return nil, err
+		return out, err
 	}
 	in := ops.ManageRequest{
-		Workspace: workspaceOf(c.Request().Context(), or(req.Workspace, "")), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
+		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
 	}
-	if err := manages(c.Request().Context(), &in); err != nil {
-		return nil, err
+	if err := manages(ctx, &in); err != nil {
+		return out, err
 	}
-	done, err := s.Flows.VectorStore.Run(c.Request().Context(), in)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Response{
-		Answer: done.Answer, Success: true, Metadata: wire.StoreMetadata{ActionResult: actionResult(*req.Action, done)},
-	}, nil
+	return answer(ctx, s.Flows.VectorStore, in, func(done *ops.Managed) wire.StoreResponse {
+		return wire.StoreResponse{Reply: wire.Reply{Answer: done.Answer, Success: true}, Metadata: wire.StoreMetadata{ActionResult: actionResult(in.Action, done)}}
+	})
 }
 
-// forgetSource cuts out what a key wrote in a workspace.
-func (s *server) forgetSource(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ManageRequest{Workspace: q.workspace(), Action: ops.Forget, Source: q.path("source")}
-	return answer(q, s.Flows.VectorStore, in, func(done *ops.Managed) any { return wire.Forgotten{Calls: done.Size} })
+// inSource names a source of calls in a workspace.
+type inSource struct {
+	inWorkspace
+
+	Source string `path:"source"` // The id of the key.
+}
+
+// forgetSource cuts out what a source wrote.
+//
+// Removes the calls of the workspace that the API key recorded (`local`: those recorded without one), with their bytes. The tools that
+// it touched lose the versions of their guidelines and decisions on them; their guidelines are withdrawn first, and written again from
+// what is left: what was observed of other sources beyond the histories stays. A tool without other calls is gone. After an error, a
+// retry continues.
+func (s *server) forgetSource(ctx context.Context, in *inSource) (wire.Forgotten, error) {
+	wanted := ops.ManageRequest{Workspace: string(in.Workspace), Action: ops.Forget, Source: in.Source}
+	return answer(ctx, s.Flows.VectorStore, wanted, func(done *ops.Managed) wire.Forgotten { return wire.Forgotten{Calls: done.Size} })
 }
 
 // manages refuses what a caller may not do with whole memories: all but listing is

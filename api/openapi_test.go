@@ -42,7 +42,7 @@ type document struct {
 	Paths map[string]map[string]struct {
 		RequestBody struct {
 			Content map[string]struct{ Schema map[string]any }
-		} `yaml:"requestBody"`
+		} `json:"requestBody"`
 		Responses map[string]response
 	}
 	Components struct {
@@ -53,14 +53,14 @@ type document struct {
 }
 
 type response struct {
-	Ref     string `yaml:"$ref"`
+	Ref     string `json:"$ref"`
 	Content map[string]struct{ Schema map[string]any }
 }
 
 func openapi(t *testing.T) *document {
 	t.Helper()
 	d := document{resolved: map[string]*jsonschema.Resolved{}}
-	if err := yaml.Unmarshal(openapiYAML, &d); err != nil {
+	if err := json.Unmarshal(openapiJSON, &d); err != nil {
 		t.Fatal(err)
 	}
 	return &d

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/api/wire"
 	"memoryd/internal/access"
 	"memoryd/ops"
 
@@ -21,7 +22,7 @@ import (
 )
 
 // traits are what an endpoint declares of itself.
-type traits uint8
+type traits uint16
 
 const (
 	// free endpoints are answered however busy the server is, and no tracer
@@ -45,6 +46,8 @@ const (
 	passing
 	// telemetry endpoints take OTLP: they answer in the encoding of the request.
 	telemetry
+	// uncached endpoints answer with what no cache may keep.
+	uncached
 )
 
 // endpoint is a route. What it returns is answered as JSON, an encoded answer as it
@@ -57,116 +60,112 @@ type endpoint struct {
 	method, path string
 	role         access.Role
 	traits       traits
-	serve        func(c echo.Context, body []byte) (any, error)
+	operation
 }
 
 // written is an answer that writes itself.
 type written func(c echo.Context) error
 
-// endpoints lists every route: routing, admission, tracing and the form of errors
-// come from here, and a test holds the description of the interface to it.
+const workspacePath = "/v1/workspaces/:workspace"
+
+// endpoints lists every route: routing, admission, tracing, the form of errors and the
+// description of the interface come from here.
 func (s *server) endpoints(d *docs) []endpoint {
 	const (
-		workspace = "/v1/workspaces/:workspace"
+		workspace = workspacePath
 		tool      = workspace + "/tools/:tool"
 		call      = tool + "/calls/:call"
 		original  = workspace + "/originals/:original"
+		versions  = tool + "/guidelines"
 		service   = toolMemory | withBody
 
-		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
+		record, read, curate, admin = access.Record, access.Read, access.Curate, access.Admin
 	)
-	return slices.Concat(s.views(workspace, tool), []endpoint{
-		{"POST", "/add_tool_call_result", record, service | computing | updating | passing, typed(s, s.addToolCallResult)},
-		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
-		{"POST", "/retrieve_tool_memory", read, service | tagged | passing, s.retrieveToolMemory},
-		{"POST", "/preflight_tool_call", read, service, typed(s, s.preflightToolCall)},
-		{"POST", "/vector_store", read, service, typed(s, s.vectorStore)},
-		{"POST", "/compact_conversation", record, withBody, typed(s, s.compactConversation)},
-
-		{"GET", "/health", public, free, s.health},
-		{"GET", "/livez", public, free, s.livez},
-		{"GET", "/readyz", public, free, s.readyz},
-		{"GET", "/metrics", public, free, s.metrics},
-		{"GET", "/openapi.json", public, free, d.spec},
-		{"GET", "/docs", public, free, d.page},
-		{"GET", "/", public, free, d.home},
-
-		{"GET", "/ui/login", public, free, s.loginForm},
-		{"POST", "/ui/login", public, withBody, s.login},
-		{"POST", "/ui/logout", public, 0, s.logout},
-		{"GET", "/v1/session", known, 0, s.getSession},
-		{"GET", "/v1/keys", admin, 0, s.listKeys},
-		{"POST", "/v1/keys", admin, withBody, typed(s, s.createKey)},
-		{"POST", "/v1/keys/:key/rotate", admin, withBody, typedOrEmpty(s, s.rotateKey)},
-		{"DELETE", "/v1/keys/:key", admin, 0, s.revokeKey},
-		{"GET", "/v1/audit", admin, computing, s.listAudit},
-
-		{"POST", "/v1/traces", record, telemetry | withBody, s.receiveTelemetry},
-		{"POST", "/v1/logs", record, telemetry | withBody, s.receiveTelemetry},
-		{"POST", "/v1/metrics", record, telemetry | withBody, s.receiveTelemetry},
-		{"POST", workspace + "/otlp/v1/:signal", record, telemetry | withBody, s.receiveTelemetry},
-		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
-
-		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},
-		{"GET", "/v1/workspaces", read, computing, s.listWorkspaces},
-		{"GET", "/v1/spend", read, computing, s.getSpend},
-		{"GET", workspace + "/tools", read, computing, s.listTools},
-		{"GET", tool, read, computing, s.getTool},
-		{"DELETE", workspace + "/sources/:source", admin, 0, s.forgetSource},
-		{"GET", workspace + "/corrections", read, 0, s.listCorrections},
-		{"GET", workspace + "/originals", read, computing, s.lookUp},
-		{"GET", original, read, computing, s.getOriginal},
-		{"POST", original + "/undo", read, withBody, typedOrEmpty(s, s.undo)},
-		{"GET", tool + "/calls", read, computing, s.listCalls},
-		{"GET", tool + "/kinds", read, computing, s.listKinds},
-		{"PUT", tool + "/kinds/:kind", curate, withBody | computing, typed(s, s.putKind)},
-		{"GET", call, read, computing, s.getCall},
-		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
-		{"DELETE", call + "/evaluation", curate, 0, s.withdrawEvaluation},
-	})
+	return slices.Concat(group("tool memory",
+		endpoint{"POST", "/add_tool_call_result", record, service | computing | updating | passing, of(s, s.addToolCallResult)},
+		endpoint{"POST", "/summary_tool_memory", record | read, service | updating, of(s, s.summaryToolMemory)},
+		endpoint{"POST", "/retrieve_tool_memory", read, service | tagged | passing, raw[wire.RetrieveRequest, wire.NamesResponse](s.retrieveToolMemory)},
+		endpoint{"POST", "/preflight_tool_call", read, service, of(s, s.preflightToolCall)},
+		endpoint{"POST", "/vector_store", read, service, of(s, s.vectorStore)},
+	), group("conversations",
+		endpoint{"POST", "/compact_conversation", record, withBody, gives[ops.Compacted](of(s, s.compactConversation))},
+		endpoint{"GET", workspace + "/originals", read, computing, of(s, s.lookUpOriginals)},
+		endpoint{"GET", original, read, computing, of(s, s.getOriginal)},
+		endpoint{"POST", original + "/undo", read, withBody, of(s, s.undoCompaction)},
+	), group("workspaces",
+		endpoint{"GET", "/v1/workspaces", read, computing, of(s, s.listWorkspaces)},
+		endpoint{"GET", workspace + "/tools", read, computing, of(s, s.listTools)},
+		endpoint{"GET", tool, read, computing, of(s, s.getTool)},
+		endpoint{"GET", workspace + "/overview", read, computing, of(s, s.getOverview)},
+		endpoint{"POST", "/v1/snapshot", admin, withBody, of(s, s.takeSnapshot)},
+	), group("calls",
+		endpoint{"GET", workspace + "/calls", read, computing, of(s, s.findCalls)},
+		endpoint{"GET", workspace + "/runs", read, computing, of(s, s.listRuns)},
+		endpoint{"GET", workspace + "/runs/:run", read, computing, of(s, s.getRun)},
+		endpoint{"GET", "/v1/sources", read, computing, of(s, s.listSources)},
+		endpoint{"GET", workspace + "/corrections", read, 0, of(s, s.listCorrections)},
+		endpoint{"GET", tool + "/calls", read, computing, of(s, s.listCalls)},
+		endpoint{"GET", call, read, computing, of(s, s.getCall)},
+		endpoint{"PUT", call + "/evaluation", curate, withBody, of(s, s.putEvaluation)},
+		endpoint{"DELETE", call + "/evaluation", curate, 0, of(s, s.withdrawEvaluation)},
+		endpoint{"GET", tool + "/kinds", read, computing, of(s, s.listKinds)},
+		endpoint{"PUT", tool + "/kinds/:kind", curate, withBody | computing, of(s, s.putKind)},
+	), group("guidelines",
+		endpoint{"GET", versions, read, computing, of(s, s.listGuidelines)},
+		endpoint{"PUT", versions, curate, withBody, of(s, s.decideGuideline)},
+		endpoint{"GET", versions + "/lines", read, computing, of(s, s.listLineOutcomes)},
+		endpoint{"POST", versions + "/lines", curate, withBody, of(s, s.addLine)},
+		endpoint{"PUT", versions + "/lines/:line", curate, withBody, of(s, s.decideLine)},
+		endpoint{"GET", versions + "/:revision", read, computing, of(s, s.getGuideline)},
+		endpoint{"GET", workspace + "/pending", read, computing, of(s, s.listPending)},
+	), s.services(d), s.pages(d))
 }
 
-// views lists the routes of views over all tools, and of guidelines and what people
-// decide on them.
-func (s *server) views(workspace, tool string) []endpoint {
-	const read, curate = access.Read, access.Curate
-	versions := tool + "/guidelines"
+// services lists the routes around the work: costs, telemetry, keys and the service itself.
+func (s *server) services(d *docs) []endpoint {
+	const public, known, record, read, admin = access.Public, access.Known, access.Record, access.Read, access.Admin
+	return slices.Concat(group("judging",
+		endpoint{"GET", "/v1/spend", read, computing, of(s, s.getSpend)},
+	), group("telemetry",
+		endpoint{"POST", "/v1/traces", record, telemetry | withBody, raw[export, wire.OTLP](s.receiveTraces)},
+		endpoint{"POST", "/v1/logs", record, telemetry | withBody, raw[export, wire.OTLP](s.receiveLogs)},
+		endpoint{"POST", "/v1/metrics", record, telemetry | withBody, raw[export, wire.OTLP](s.receiveMetrics)},
+		endpoint{"POST", workspacePath + "/otlp/v1/:signal", record, telemetry | withBody, raw[inSignal, wire.OTLP](s.receiveSignalOf)},
+		endpoint{"POST", "/v1/hooks/:host", record | read, withBody | computing, raw[inHost, wire.HookAnswer](s.receiveHook)},
+	), group("access",
+		endpoint{"GET", "/v1/session", known, 0, of(s, s.getSession)},
+		endpoint{"GET", "/v1/keys", admin, 0, of(s, s.listKeys)},
+		endpoint{"POST", "/v1/keys", admin, withBody | uncached, of(s, s.createKey)},
+		endpoint{"POST", "/v1/keys/:key/rotate", admin, withBody | uncached, of(s, s.rotateKey)},
+		endpoint{"DELETE", "/v1/keys/:key", admin, 0, of(s, s.revokeKey)},
+		endpoint{"GET", "/v1/audit", admin, computing, of(s, s.listAudit)},
+		endpoint{"DELETE", workspacePath + "/sources/:source", admin, 0, of(s, s.forgetSource)},
+	), group("service",
+		endpoint{"GET", "/health", public, free, raw[struct{}, wire.Health](s.health)},
+		endpoint{"GET", "/livez", public, free, raw[struct{}, wire.Health](s.livez)},
+		endpoint{"GET", "/readyz", public, free, raw[struct{}, wire.Readiness](s.readyz)},
+		endpoint{"GET", "/metrics", public, free, raw[struct{}, string](s.metrics)},
+		endpoint{"GET", "/openapi.json", public, free, raw[struct{}, map[string]any](d.openapi)},
+	))
+}
+
+// pages are for people and their browsers: they are not described.
+func (s *server) pages(d *docs) []endpoint {
 	return []endpoint{
-		{"GET", "/v1/sources", read, computing, s.listSources},
-		{"GET", workspace + "/overview", read, computing, s.getOverview},
-		{"GET", workspace + "/calls", read, computing, s.findCalls},
-		{"GET", workspace + "/runs", read, computing, s.listRuns},
-		{"GET", workspace + "/runs/:run", read, computing, s.getRun},
-
-		{"GET", versions, read, computing, s.listGuidelines},
-		{"PUT", versions, curate, withBody, typed(s, s.decideGuideline)},
-		{"GET", versions + "/lines", read, computing, s.listLineOutcomes},
-		{"POST", versions + "/lines", curate, withBody, typed(s, s.addLine)},
-		{"PUT", versions + "/lines/:line", curate, withBody, typed(s, s.decideLine)},
-		{"GET", versions + "/:revision", read, computing, s.getGuideline},
-		{"GET", workspace + "/pending", read, computing, s.listPending},
+		{"GET", "/docs", access.Public, free, page(d.page)},
+		{"GET", "/", access.Public, free, page(d.home)},
+		{"GET", "/ui/login", access.Public, free, page(s.loginForm)},
+		{"POST", "/ui/login", access.Public, withBody, page(s.login)},
+		{"POST", "/ui/logout", access.Public, 0, page(s.logout)},
 	}
 }
 
-// typed reads the body of a request into the struct that its handler takes.
-func typed[Request any](s *server, handle func(c echo.Context, req *Request) (any, error)) func(echo.Context, []byte) (any, error) {
-	return func(c echo.Context, body []byte) (any, error) {
-		var req Request
-		if err := s.decode(body, &req); err != nil {
-			return nil, err
-		}
-		return handle(c, &req)
+// group names the group of endpoints.
+func group(name string, list ...endpoint) []endpoint {
+	for i := range list {
+		list[i].group = name
 	}
-}
-
-// typedOrEmpty is typed for requests that may come without a body.
-func typedOrEmpty[Request any](s *server, handle func(c echo.Context, req *Request) (any, error)) func(echo.Context, []byte) (any, error) {
-	return func(c echo.Context, body []byte) (any, error) {
-		if isBlank(body) {
-			return handle(c, new(Request))
-		}
-		return typed(s, handle)(c, body)
-	}
+	return list
 }
 
 // handler serves an endpoint: it lets in what the server, and then the workspace,
@@ -290,6 +289,9 @@ func (s *server) answer(c echo.Context, e endpoint, v any, err error) error {
 		return v(c)
 	case encoded:
 		_ = within.SetWriteDeadline(time.Now().Add(answerTime)) // who does not read is dropped
+		if e.traits&uncached != 0 {
+			c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		}
 		if e.traits&tagged != 0 {
 			return writeTagged(c, v)
 		}

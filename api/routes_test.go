@@ -95,7 +95,7 @@ func TestNamesThatForgeAnAnswerAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		rec = ask(h, "POST", "/retrieve_tool_memory", `{"workspace_id":"old","tool_names":[`+string(quoted)+`]}`)
-		answer := decode[wire.Response](t, rec.Body.String()).Answer
+		answer := decode[wire.Reply](t, rec.Body.String()).Answer
 		if got := strings.Count(answer, "\n"); got != 3 || strings.ContainsAny(answer, "\r\x1b\u202e") {
 			t.Errorf("%s, recorded before: %q has %d lines", what, answer, got+1)
 		}
@@ -155,9 +155,9 @@ func TestAnswersUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	e := echo.New()
 	read := func(w http.ResponseWriter) error {
 		c := e.NewContext(httptest.NewRequest("GET", "/", nil), w)
-		return s.handler(endpoint{"GET", "/", access.Public, 0, func(echo.Context, []byte) (any, error) {
+		return s.handler(endpoint{"GET", "/", access.Public, 0, page(func(echo.Context, []byte) (any, error) {
 			return encoded{body: []byte("a long answer of 25 bytes")}, nil
-		}})(c)
+		})})(c)
 	}
 	var inside error
 	slow := slowReader{httptest.NewRecorder(), func() { inside = read(httptest.NewRecorder()) }}

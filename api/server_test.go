@@ -170,7 +170,7 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	inner := func(echo.Context, []byte) (any, error) { return nil, nil }
 	send := func(handle serve) error {
 		req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
-		return s.handler(endpoint{"POST", "/", access.Public, withBody, handle})(e.NewContext(req, httptest.NewRecorder()))
+		return s.handler(endpoint{"POST", "/", access.Public, withBody, page(handle)})(e.NewContext(req, httptest.NewRecorder()))
 	}
 	if err := send(inner); err != nil {
 		t.Errorf("a body within the budget: %v", err)

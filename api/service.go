@@ -5,7 +5,6 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"path"
 	"slices"
 	"time"
 
@@ -21,19 +20,28 @@ import (
 // checkTimeout bounds one readiness check.
 const checkTimeout = 2 * time.Second
 
+// health says that the server answers.
+//
+// As long as the process does; it asks nothing.
 func (s *server) health(echo.Context, []byte) (any, error) {
 	return wire.Health{Status: "healthy"}, nil
 }
 
-// livez answers while the process runs, whatever else is broken.
+// livez says that the process runs.
+//
+// Whatever else is broken.
 func (s *server) livez(echo.Context, []byte) (any, error) { return wire.Health{Status: "alive"}, nil }
 
+// metrics shows counts and times for Prometheus.
+//
+// In the text format; docs/metrics.md lists the metrics.
 func (s *server) metrics(echo.Context, []byte) (any, error) {
 	return written(echo.WrapHandler(s.Meter.Handler())), nil
 }
 
-// readyz names each check. A failed vital check makes the server unready (503),
-// another one only degraded: recording and retrieving go on without a model.
+// readyz says whether the server can do its work, check by check.
+//
+// A model that cannot be reached makes the server degraded (200); a store that cannot accept writes makes it unready (503).
 func (s *server) readyz(c echo.Context, _ []byte) (any, error) {
 	out := wire.Readiness{Status: "ready"}
 	status := http.StatusOK
@@ -60,24 +68,23 @@ func (s *server) readyz(c echo.Context, _ []byte) (any, error) {
 	return written(func(c echo.Context) error { return writeJSON(c, status, jsonType, out) }), nil
 }
 
-// The period of a cost report: a day by default, at most a leap year.
-const (
-	defaultHours = 24
-	maxHours     = 366 * 24
-)
+// spendQuery asks for a report of costs.
+type spendQuery struct {
+	Workspace *string `query:"workspace"`                                     // Only of this workspace, by tool; of all unless given.
+	Hours     int     `query:"hours" minimum:"1" maximum:"8784" default:"24"` // How many hours to add up, the current one included.
+}
 
-// getSpend reports on the newest hours of the workspace ?workspace=, or of the whole
-// server.
-func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ReportUsage{}
-	if workspace, given := q.once("workspace"); given {
-		in.Workspace = workspaceOf(q.ctx(), workspace)
-	} else {
-		q.everywhere()
+// getSpend shows what models and judges cost, and the budgets.
+//
+// Requests, tokens and cost of the newest hours, by op and by who answered, of a workspace by tool as well, and what budgets have left.
+func (s *server) getSpend(ctx context.Context, in *spendQuery) (out ops.UsageReport, err error) {
+	wanted := ops.ReportUsage{Hours: in.Hours}
+	if in.Workspace != nil {
+		wanted.Workspace = workspaceOf(ctx, *in.Workspace)
+	} else if err := everywhere(ctx); err != nil {
+		return out, err
 	}
-	in.Hours = q.number("hours", defaultHours, 1, maxHours)
-	return answer(q, s.Flows.ReportUsage, in, shown[ops.UsageReport])
+	return s.Flows.ReportUsage.Run(ctx, wanted)
 }
 
 const (
@@ -97,10 +104,47 @@ func statusMessage(msg string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), msg)
 }
 
-// receiveTelemetry records the tool calls that an export request contains. It accepts metrics and
-// drops them: agents send all three signals to one address, and repeat what is refused.
-func (s *server) receiveTelemetry(c echo.Context, body []byte) (any, error) {
-	signal := cmp.Or(c.Param("signal"), path.Base(c.Path()))
+// export is a request of an exporter.
+type export struct{ Body wire.OTLP }
+
+// inSignal names what an exporter sends.
+type inSignal struct {
+	inWorkspace
+
+	Signal string `path:"signal" enum:"traces,logs,metrics"` // What the exporter sends.
+	Body   wire.OTLP
+}
+
+// receiveTraces records the tool calls in spans.
+//
+// OTLP over HTTP, as protobuf or JSON, plain or gzipped. Each tool call is recorded once, even if several spans report it.
+func (s *server) receiveTraces(c echo.Context, body []byte) (any, error) {
+	return s.receiveTelemetry(c, "traces", body)
+}
+
+// receiveLogs records the tool calls in log records.
+//
+// OTLP over HTTP, as protobuf or JSON, plain or gzipped. Each tool call is recorded once, even if several records report it.
+func (s *server) receiveLogs(c echo.Context, body []byte) (any, error) {
+	return s.receiveTelemetry(c, "logs", body)
+}
+
+// receiveMetrics takes metrics, which are dropped.
+//
+// Agents send all three signals to one address, and repeat what is refused.
+func (s *server) receiveMetrics(c echo.Context, body []byte) (any, error) {
+	return s.receiveTelemetry(c, "metrics", body)
+}
+
+// receiveSignalOf records the tool calls in spans or log records, for a workspace.
+//
+// OTLP over HTTP, as protobuf or JSON, plain or gzipped. Each tool call is recorded once, even if several spans report it. Metrics are
+// taken and dropped.
+func (s *server) receiveSignalOf(c echo.Context, body []byte) (any, error) {
+	return s.receiveTelemetry(c, c.Param("signal"), body)
+}
+
+func (s *server) receiveTelemetry(c echo.Context, signal string, body []byte) (any, error) {
 	if !slices.Contains([]string{"traces", "logs", "metrics"}, signal) {
 		return nil, echo.ErrNotFound
 	}
@@ -123,7 +167,7 @@ func (s *server) receiveTelemetry(c echo.Context, body []byte) (any, error) {
 	case signal == "metrics":
 		return telemetryAnswer(false, nil), nil
 	}
-	return answer(q, s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(asJSON, taken.Answer) })
+	return answer(q.ctx(), s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(asJSON, taken.Answer) })
 }
 
 // telemetryEncoding tells JSON from protobuf and refuses all else. Protobuf may be empty.
@@ -149,8 +193,17 @@ func telemetryAnswer(asJSON bool, body []byte) written {
 	return func(c echo.Context) error { return c.Blob(http.StatusOK, contentType, body) }
 }
 
-// receiveHook answers a hook of an agent's host: it records the call that was made,
-// or says what is known of the one that is planned.
+// inHost names the host of a hook.
+type inHost struct {
+	Host      string   `path:"host" enum:"claude-code,codex,copilot,cursor,gemini"` // The host that calls.
+	Workspace newSpace `query:"workspace"`                                          // `default` unless given.
+	Body      wire.Hook
+}
+
+// receiveHook answers a hook of an agent's host.
+//
+// Takes what Claude Code, Codex, Copilot, Cursor or Gemini CLI give their hooks, records the call that was made, and says in the host's
+// own words what is known of the one that is planned. 204 is nothing to say.
 func (s *server) receiveHook(c echo.Context, body []byte) (any, error) {
 	q := queryOf(c)
 	if jsontext.Value(body).Kind() != '{' {
@@ -160,7 +213,10 @@ func (s *server) receiveHook(c echo.Context, body []byte) (any, error) {
 		Body: body, Host: q.path("host"), Workspace: q.ownWorkspace(),
 		Record: s.Flows.AddToolCallResult.Run, Preflight: s.Flows.PreflightToolCall.Run,
 	}
-	return answer(q, s.Flows.ReceiveHook, r, func(x *ops.HookAnswer) any {
+	if q.err != nil {
+		return nil, q.err
+	}
+	return answer(q.ctx(), s.Flows.ReceiveHook, r, func(x *ops.HookAnswer) any {
 		if x.Body == nil {
 			return nil
 		}

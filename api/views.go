@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -26,10 +27,19 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// getOverview says what goes wrong most in a workspace, and what changed.
-func (s *server) getOverview(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens", "cost")}, shown[ops.OverviewPage])
+// overviewQuery asks for an overview.
+type overviewQuery struct {
+	inWorkspace
+
+	By string `query:"by" enum:"calls,time,tokens,cost" default:"calls"` // What causes are ordered by.
+}
+
+// getOverview says what goes wrong most in a workspace.
+//
+// Causes by calls, time or tokens, and what got worse, got better or is new. Read from a survey in memory: `reading` says that its
+// first reading is under way.
+func (s *server) getOverview(ctx context.Context, in *overviewQuery) (ops.OverviewPage, error) {
+	return s.Flows.GetOverview.Run(ctx, ops.GetOverview{Workspace: string(in.Workspace), By: in.By})
 }
 
 func each[From, To any](list []From, make func(From) To) []To {
@@ -50,23 +60,39 @@ type foundCalls struct {
 	NextCursor string            `json:"next_cursor,omitempty"`
 }
 
-// findCalls lists calls of all tools. A cursor is the time and the id of the last call
-// of the page before.
-func (s *server) findCalls(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.FindCalls{Workspace: q.workspace(), Text: c.QueryParam("query"), Limit: q.limit()}
-	in.Tool, in.Judge, in.Rule = c.QueryParam("tool"), c.QueryParam("judge"), c.QueryParam("rule")
-	in.Cause, in.Agent, in.Run = c.QueryParam("cause"), c.QueryParam("agent"), c.QueryParam("run")
-	in.Verdict = q.oneOf("verdict", ops.CallVerdicts()...)
-	switch after := q.cursor(); len(after) {
+// callQuery says which calls are looked for.
+type callQuery struct {
+	inWorkspace
+
+	Query   string `query:"query"`                                                                           // A text; case does not count.
+	Tool    string `query:"tool"`                                                                            // Of this tool.
+	Verdict string `query:"verdict" enum:"good,partial,failed,pending,given_up,unsure,overstated,corrected"` // With this verdict.
+	Judge   string `query:"judge"`                                                                           // `rules`, `cache`, `model`, `person`, or exactly what judged.
+	Rule    string `query:"rule"`                                                                            // Judged by this rule.
+	Cause   string `query:"cause"`                                                                           // That went wrong so (the text of a cause).
+	Agent   string `query:"agent"`                                                                           // Of this agent.
+	Run     string `query:"run"`                                                                             // Of this run.
+	inPage
+}
+
+// findCalls finds calls of all tools.
+//
+// The newest first; the text is looked for in input, output and verdict for a bounded time a page, so a page may hold fewer calls and
+// not be the last.
+func (s *server) findCalls(ctx context.Context, in *callQuery) (out foundCalls, err error) {
+	wanted := ops.FindCalls{Workspace: string(in.Workspace), Text: in.Query, Limit: in.Limit}
+	wanted.Tool, wanted.Judge, wanted.Rule, wanted.Verdict = in.Tool, in.Judge, in.Rule, in.Verdict
+	wanted.Cause, wanted.Agent, wanted.Run = in.Cause, in.Agent, in.Run
+	// A cursor is the time and the id of the last call of the page before.
+	switch after := in.Cursor; len(after) {
 	case 0:
-	case 8 + len(in.After.Key):
-		in.After.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(after)))) //nolint:gosec // it was one
-		copy(in.After.Key[:], after[8:])
+	case 8 + len(wanted.After.Key):
+		wanted.After.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(after)))) //nolint:gosec // it was one
+		copy(wanted.After.Key[:], after[8:])
 	default:
-		q.foreignCursor()
+		return out, errForeignCursor
 	}
-	return answer(q, s.Flows.FindCalls, in, func(p ops.FoundCalls) any {
+	return answer(ctx, s.Flows.FindCalls, wanted, func(p ops.FoundCalls) foundCalls {
 		out := foundCalls{Seen: p.Seen, Total: p.Total, Searched: p.Searched}
 		for i := range p.Calls {
 			out.Calls = append(out.Calls, storedCallOf(&p.Calls[i], 0))
@@ -79,10 +105,18 @@ func (s *server) findCalls(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-// getRun lists the calls of a run in order.
-func (s *server) getRun(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.ListRun, ops.ListRun{Workspace: q.workspace(), Run: q.path("run")}, func(calls []ops.RunCall) any {
+// inRun names a run.
+type inRun struct {
+	inWorkspace
+
+	Run string `path:"run"` // Its id; a slash in it is written %2F.
+}
+
+// getRun lists the calls of a run.
+//
+// The oldest first; as many as are kept of one. None where the run is not known.
+func (s *server) getRun(ctx context.Context, in *inRun) (wire.Run, error) {
+	return answer(ctx, s.Flows.ListRun, ops.ListRun{Workspace: string(in.Workspace), Run: in.Run}, func(calls []ops.RunCall) wire.Run {
 		out := wire.Run{Calls: []wire.RunCall{}}
 		for _, call := range calls {
 			input := call.Input
@@ -104,39 +138,56 @@ type runsPage struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// listRuns lists the runs of a workspace, those that thrash first. A cursor is the place of
-// the page.
-func (s *server) listRuns(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ListRuns{Workspace: q.workspace(), Limit: q.limit()}
-	if after := q.cursor(); after != "" {
-		var err error
-		if in.Offset, err = strconv.Atoi(after); err != nil || in.Offset < 0 {
-			q.foreignCursor()
-		}
+// runsQuery asks for runs.
+type runsQuery struct {
+	inWorkspace
+	inPage
+}
+
+// listRuns lists the runs of agents, those that thrash first.
+//
+// A run thrashes when three calls in a row failed, or eight of ten; then those with the most failed calls. Read from a survey in
+// memory, which knows the newest 200 calls of each tool.
+func (s *server) listRuns(ctx context.Context, in *runsQuery) (out runsPage, err error) {
+	offset, err := in.Cursor.number(0) // a cursor is the place of the page
+	if err != nil {
+		return out, err
 	}
-	return answer(q, s.Flows.ListRuns, in, func(found ops.RunsPage) any {
+	wanted := ops.ListRuns{Workspace: string(in.Workspace), Limit: in.Limit, Offset: int(offset)}
+	return answer(ctx, s.Flows.ListRuns, wanted, func(found ops.RunsPage) runsPage {
 		out := runsPage{RunsPage: found}
-		if next := in.Offset + len(found.Runs); next < found.Total && len(found.Runs) > 0 {
+		if next := wanted.Offset + len(found.Runs); next < found.Total && len(found.Runs) > 0 {
 			out.NextCursor = cursorAfter(strconv.Itoa(next))
 		}
 		return out
 	})
 }
 
-// listSources says which ways calls came since the server started.
-func (s *server) listSources(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	q.everywhere()
-	return answer(q, s.Flows.ListSources, ops.ListSources{}, shown[ops.SourceCounts])
+// listSources lists the ways that calls came.
+//
+// Since the server started: the API, imports, wrappers, telemetry and hooks, with when each was seen last and what was dropped.
+func (s *server) listSources(ctx context.Context, _ *struct{}) (out ops.SourceCounts, err error) {
+	if err := everywhere(ctx); err != nil {
+		return out, err
+	}
+	return s.Flows.ListSources.Run(ctx, ops.ListSources{})
 }
 
-// listCalls lists the kept calls of a tool, the newest first. A cursor is the
-// number of the last call of the page before.
-func (s *server) listCalls(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ListCalls{ToolRef: q.tool(), Limit: q.limit(), Before: q.place(1)}
-	return answer(q, s.Flows.ListCalls, in, func(p ops.CallPage) any {
+// callsQuery asks for the calls of a tool.
+type callsQuery struct {
+	inTool
+	inPage
+}
+
+// listCalls lists the kept calls of a tool, the newest first.
+//
+// With their ids and all that is known of their verdicts.
+func (s *server) listCalls(ctx context.Context, in *callsQuery) (out wire.CallList, err error) {
+	before, err := in.Cursor.number(1) // a cursor is the number of the last call of the page before
+	if err != nil {
+		return out, err
+	}
+	return answer(ctx, s.Flows.ListCalls, ops.ListCalls{ToolRef: in.ref(), Limit: in.Limit, Before: before}, func(p ops.CallPage) wire.CallList {
 		list := wire.CallList{Calls: make([]wire.StoredCall, len(p.Calls))}
 		for i := range p.Calls {
 			list.Calls[i] = storedCallOf(&p.Calls[i], p.SummarisedThrough)
@@ -169,38 +220,46 @@ func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
 // checksOf gives the names of failed checks.
 func checksOf(names string) []string { return append([]string{}, strings.Fields(names)...) }
 
-func (s *server) getCall(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.GetCall, ops.GetCall{ToolRef: q.tool(), Key: q.call()}, foundCall)
+// getCall shows one kept call, with all that is known of how it was judged.
+func (s *server) getCall(ctx context.Context, in *inCall) (wire.StoredCall, error) {
+	return answer(ctx, s.Flows.GetCall, ops.GetCall{ToolRef: in.ref(), Key: in.Call}, foundCall)
 }
 
-func foundCall(c ops.StoredCall) any { return storedCallOf(&c.Call, c.SummarisedThrough) }
+func foundCall(c ops.StoredCall) wire.StoredCall { return storedCallOf(&c.Call, c.SummarisedThrough) }
 
-// putEvaluation lets a person correct a verdict.
-func (s *server) putEvaluation(c echo.Context, req *wire.CorrectionRequest) (any, error) {
-	q := queryOf(c)
-	in := ops.CorrectCall{ToolRef: q.tool(), Key: q.call()}
-	if req.Score == nil {
-		q.fail(missing("score"))
+// correction is a person's verdict on a call.
+type correction struct {
+	inCall
+
+	Body wire.Correction
+}
+
+// putEvaluation corrects the verdict on a call.
+//
+// A person's verdict beats the judge's, counts in the statistics, and is kept as a labelled example by which judges are measured.
+func (s *server) putEvaluation(ctx context.Context, in *correction) (out wire.StoredCall, err error) {
+	if in.Body.Score == nil {
+		return out, missing("score")
 	}
-	in.Correction = ops.Correction{
-		Score: or(req.Score, 0), Summary: or(req.Summary, ""), Evaluation: or(req.Evaluation, ""), By: or(req.By, ""),
+	said := ops.Correction{
+		Score: *in.Body.Score, Summary: or(in.Body.Summary, ""), Evaluation: or(in.Body.Evaluation, ""), By: or(in.Body.By, ""),
 	}
-	return answer(q, s.Flows.CorrectCall, in, foundCall)
+	return answer(ctx, s.Flows.CorrectCall, ops.CorrectCall{ToolRef: in.ref(), Key: in.Call, Correction: said}, foundCall)
 }
 
 // withdrawEvaluation takes a person's verdict back.
-func (s *server) withdrawEvaluation(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.WithdrawCorrection, ops.Withdraw{ToolRef: q.tool(), Key: q.call()}, foundCall)
+//
+// The judge's verdict holds again.
+func (s *server) withdrawEvaluation(ctx context.Context, in *inCall) (wire.StoredCall, error) {
+	return answer(ctx, s.Flows.WithdrawCorrection, ops.Withdraw{ToolRef: in.ref(), Key: in.Call}, foundCall)
 }
 
-// listCorrections streams the corrected calls of a workspace as labelled
-// JSON-lines, which "memoryd evaluate" reads.
-func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.ListCorrections, ops.ListCorrections{Workspace: q.workspace()}, func(found ops.Corrections) any {
-		return streamed(func(w io.Writer) error {
+// listCorrections lists the calls whose verdict a person corrected, labelled.
+//
+// JSON-lines that `memoryd evaluate` reads; `metadata.gold` is the person's verdict.
+func (s *server) listCorrections(ctx context.Context, in *inWorkspace) (lines[wire.CallRequest], error) {
+	return answer(ctx, s.Flows.ListCorrections, ops.ListCorrections{Workspace: string(in.Workspace)}, func(found ops.Corrections) lines[wire.CallRequest] {
+		return func(w io.Writer) error {
 			for line, err := range found {
 				if err == nil {
 					_, err = w.Write(line)
@@ -210,7 +269,7 @@ func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
 				}
 			}
 			return nil
-		})
+		}
 	})
 }
 
@@ -234,48 +293,65 @@ func streamed(write func(w io.Writer) error) written {
 	}
 }
 
-// takeSnapshot streams a copy of a workspace or of the whole store.
-func (s *server) takeSnapshot(c echo.Context, req *wire.SnapshotRequest) (any, error) {
-	q := queryOf(c)
-	workspace := or(req.Workspace, "")
-	if workspace == "" {
-		q.everywhere()
-	} else {
-		workspace = workspaceOf(q.ctx(), workspace)
-	}
-	return answer(q, s.Flows.Snapshot, ops.TakeSnapshot{Workspace: workspace}, func(x ops.Snapshot) any { return streamed(x.Write) })
+// snapshotRequest asks for a copy.
+type snapshotRequest struct {
+	Body wire.SnapshotRequest `body:"optional"`
 }
 
-func (s *server) listWorkspaces(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ListWorkspaces{After: q.cursor(), Limit: q.limit(), Only: access.Of(q.ctx()).Workspaces}
-	return answer(q, s.Flows.ListWorkspaces, in, func(p ops.WorkspacePage) any {
+// takeSnapshot copies a workspace, or the whole store, while it is used.
+//
+// Versioned JSON-lines as `memoryd export` writes and `memoryd restore` reads them. Each tool is copied as it was at one moment; the
+// last line counts what came before, so that a copy that was cut off can be recognised.
+func (s *server) takeSnapshot(ctx context.Context, in *snapshotRequest) (out lines[map[string]any], err error) {
+	workspace := or(in.Body.Workspace, "")
+	if workspace != "" {
+		workspace = workspaceOf(ctx, workspace)
+	} else if err := everywhere(ctx); err != nil {
+		return nil, err
+	}
+	return answer(ctx, s.Flows.Snapshot, ops.TakeSnapshot{Workspace: workspace}, func(x ops.Snapshot) lines[map[string]any] { return x.Write })
+}
+
+// listWorkspaces lists the workspaces that something is recorded in, in byte order.
+func (s *server) listWorkspaces(ctx context.Context, in *inPage) (wire.WorkspaceList, error) {
+	wanted := ops.ListWorkspaces{After: string(in.Cursor), Limit: in.Limit, Only: access.Of(ctx).Workspaces}
+	return answer(ctx, s.Flows.ListWorkspaces, wanted, func(p ops.WorkspacePage) wire.WorkspaceList {
 		return wire.WorkspaceList{Workspaces: p.Names, NextCursor: cursorAfter(p.Next)}
 	})
 }
 
-// listTools lists the tools of a workspace: all, with ?name= the one of exactly
-// that name, with ?query= those that a search for it finds.
-func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.ListTools{Workspace: q.workspace(), Name: c.QueryParam("name"), Query: c.QueryParam("query"), After: q.cursor(), Limit: q.limit()}
-	return answer(q, s.Flows.ListTools, in, func(p ops.ToolPage) any {
+// toolsQuery asks for tools.
+type toolsQuery struct {
+	inWorkspace
+
+	// Only the tool of exactly this name.
+	Name string `query:"name"`
+	// Only tools whose name or guideline holds a word of this text, the best first (one page). With `name` it is not looked at.
+	Query string `query:"query"`
+	inPage
+}
+
+// listTools lists the tools of a workspace with their statistics.
+//
+// In byte order of their names; `name` picks one, `query` searches. A workspace that nothing is recorded in is 404, a search that finds
+// nothing an empty list.
+func (s *server) listTools(ctx context.Context, in *toolsQuery) (wire.ToolList, error) {
+	wanted := ops.ListTools{Workspace: string(in.Workspace), Name: in.Name, Query: in.Query, After: string(in.Cursor), Limit: in.Limit}
+	return answer(ctx, s.Flows.ListTools, wanted, func(p ops.ToolPage) wire.ToolList {
 		return wire.ToolList{Tools: each(p.Tools, toolInfoOf), NextCursor: cursorAfter(p.Next)}
 	})
 }
 
-func (s *server) getTool(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	ref := q.tool()
-	if q.err != nil {
-		return nil, q.err
-	}
-	p, err := s.Flows.ListTools.Run(q.ctx(), ops.ListTools{Workspace: ref.Workspace, Name: ref.Tool})
+// getTool shows a tool with its statistics.
+//
+// By its exact name. 404 where the workspace, or the tool in it, is not known.
+func (s *server) getTool(ctx context.Context, in *inTool) (out wire.ToolInfo, err error) {
+	p, err := s.Flows.ListTools.Run(ctx, ops.ListTools{Workspace: string(in.Workspace), Name: in.Tool})
 	if err == nil && len(p.Tools) == 0 {
-		err = memoryd.Errorf(memoryd.NotFound, "the workspace has no tool %q", ref.Tool)
+		err = memoryd.Errorf(memoryd.NotFound, "the workspace has no tool %q", in.Tool)
 	}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	return toolInfoOf(p.Tools[0]), nil
 }

@@ -74,7 +74,7 @@ type Cache struct {
 type Fate struct {
 	Index       int         `json:"index"`
 	Role        string      `json:"role"`
-	Disposition Disposition `json:"disposition"`
+	Disposition Disposition `json:"disposition" enum:"kept,summarised,offloaded,excluded,pinned"`
 	// Why gives the reason in a few words: "recent", "system", "current request", "orphan
 	// result".
 	Why string `json:"why"`

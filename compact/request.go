@@ -56,7 +56,7 @@ type Result struct {
 	Detail string `json:"detail,omitempty"`
 	// Messages is the conversation to continue with. Messages that were kept have their
 	// original bytes.
-	Messages []jsontext.Value `json:"messages"`
+	Messages []jsontext.Value `json:"messages" type:"object"`
 	// Summary is the text of the summary message; "" if there is none.
 	Summary string `json:"summary"`
 	Report  Report `json:"report"`

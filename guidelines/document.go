@@ -74,7 +74,7 @@ func (d *Document) Within(maxTokens int) string {
 // Change is a difference between two versions of a guideline.
 type Change struct {
 	// Kind is "added", "removed" or "changed".
-	Kind    string `json:"kind"`
+	Kind    string `json:"kind" enum:"added,removed,changed"`
 	ID      string `json:"id"`
 	Section string `json:"section"`
 	Before  string `json:"before,omitempty"`

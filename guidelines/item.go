@@ -35,7 +35,8 @@ type Item struct {
 	// person removed the line: it is in no text.
 	Unedited       string `json:"unedited,omitempty"`
 	UneditedAuthor string `json:"unedited_author,omitempty"`
-	Removed        bool   `json:"removed,omitzero"`
+	// A person took the line out; it is in no text.
+	Removed bool `json:"removed,omitzero"`
 }
 
 // Ground is a piece of evidence for items.

@@ -111,16 +111,21 @@ func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 // SourceShare is the part of one source in a tool: its calls that memoryd learns from, the Failed ones of
 // them, and how many of the guideline's lines rest on rules or messages that its calls show.
 type SourceShare struct {
+	// The id of an API key, or `local`.
 	Source string `json:"source"`
-	Calls  int    `json:"calls"`
-	Failed int    `json:"failed"`
-	Lines  int    `json:"lines"`
+	// Its calls.
+	Calls int `json:"calls"`
+	// Those that the judge scored 0.
+	Failed int `json:"failed"`
+	// Lines of the guideline that its calls show to be true.
+	Lines int `json:"lines"`
 	// Alone are those of Lines that no call of another source shows.
 	Alone []SoleLine `json:"alone"`
 }
 
 // SoleLine is a line that rests on one source.
 type SoleLine struct {
+	// Its id.
 	Line string `json:"line"`
 	Text string `json:"text"`
 }

@@ -15,25 +15,29 @@ import (
 
 // OutputKind is a kind of output of a tool.
 type OutputKind struct {
-	ID        string `json:"id"`
+	ID string `json:"id" pattern:"^[0-9a-f]{16}$"`
+	// Template is the output without its data.
 	Template  string `json:"template"`
-	Untrusted bool   `json:"untrusted"` // always true: the template repeats what the tool said
-	// Calls is the number of stored calls of this kind; the others count them by score.
-	Calls   int       `json:"calls"`
-	Good    int       `json:"good"`
-	Partial int       `json:"partial"`
-	Failed  int       `json:"failed"`
-	First   time.Time `json:"first"`
-	Last    time.Time `json:"last"`
+	Untrusted bool   `json:"untrusted" const:"true"` // always true: the template repeats what the tool said
+	// Calls is the number of stored calls of this kind.
+	Calls   int `json:"calls"`
+	Good    int `json:"good"`    // with score 1
+	Partial int `json:"partial"` // with score 0.5
+	Failed  int `json:"failed"`  // with score 0
+	// First is when the oldest of them was made, and Last when the newest was.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
 	// Example is the newest call.
 	Example memoryd.Call `json:"-"`
-	// Score applies to further calls of this kind, and By names its judge: the labels of the kind,
-	// otherwise the verdict on the example. Sure is false if the rules are unsure, or if labels
-	// contradict each other (Split).
+	// Score applies to further calls of this kind: from the labels of the kind, otherwise the verdict on
+	// the example.
 	Score float64 `json:"score"`
-	By    string  `json:"by"`
-	Sure  bool    `json:"sure"`
-	Split bool    `json:"split"`
+	// By names the judge.
+	By string `json:"by"`
+	// Sure is false if the rules are unsure, or if labels contradict each other.
+	Sure bool `json:"sure"`
+	// Split reports that labels of calls of the kind contradict each other.
+	Split bool `json:"split"`
 	// Labelled reports that a person labelled the kind.
 	Labelled bool `json:"labelled"`
 }

@@ -103,8 +103,9 @@ type SourceShare = guidelines.SourceShare
 
 // LineOutcomes are the published lines, in order, and who recorded the calls behind them.
 type LineOutcomes struct {
-	Lines   []guidelines.LineOutcome `json:"lines"`
-	Sources []SourceShare            `json:"sources"`
+	Lines []guidelines.LineOutcome `json:"lines"`
+	// Who recorded the calls that the guideline is learned from, the source with the most lines of its own first.
+	Sources []SourceShare `json:"sources"`
 }
 
 func (d Deps) listLineOutcomes(ctx context.Context, ref memoryd.ToolRef) (out LineOutcomes, err error) {
@@ -129,7 +130,8 @@ type RevisionOutcome struct {
 
 // VersionOutcomes counts judged calls whose agents got a version.
 type VersionOutcomes struct {
-	Calls      int             `json:"calls"`
+	Calls int `json:"calls"`
+	// Those that scored 0.
 	Failed     int             `json:"failed"`
 	FailedCI95 *stats.Interval `json:"failed_ci95"`
 }

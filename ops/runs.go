@@ -25,8 +25,9 @@ type ListRuns struct {
 type RunsPage struct {
 	Seen
 	Runs []RankedRun `json:"runs"`
-	// Total is the number of runs on all pages; Thrashing is how many of them make no progress.
-	Total     int `json:"total"`
+	// Total is the number of runs on all pages.
+	Total int `json:"total"`
+	// Thrashing is how many of them make no progress.
 	Thrashing int `json:"thrashing"`
 }
 

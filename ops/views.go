@@ -13,6 +13,7 @@ import (
 
 // Seen says when a view was read, and whether it is complete.
 type Seen struct {
+	// At is when the view was read.
 	At time.Time `json:"at"`
 	// Reading reports that the workspace is being read for the first time.
 	Reading bool `json:"reading"`

@@ -4,7 +4,7 @@ import "encoding/json"
 
 // StoredCall is a stored call.
 type StoredCall struct {
-	ID     string `json:"id"`
+	ID     string `json:"id" pattern:"^[0-9a-f]{32}$"`
 	Number int64  `json:"number"` // in order of acceptance
 	Call
 	Judgement Judgement `json:"judgement"`
@@ -18,21 +18,27 @@ type CallList struct {
 
 // Judgement says how a call was judged.
 type Judgement struct {
-	State        string     `json:"state"`
-	By           string     `json:"by,omitempty"`
-	Rule         string     `json:"rule,omitempty"`
-	Version      string     `json:"version,omitempty"`
-	At           string     `json:"at,omitempty"`
-	FailedChecks []string   `json:"failed_checks"`
-	Attempts     int        `json:"attempts,omitempty"`
-	LastError    string     `json:"last_error,omitempty"`
-	NotBefore    string     `json:"not_before,omitempty"`
-	Cost         Cost       `json:"cost"`
-	Overruled    *Overruled `json:"overruled,omitempty"`
+	State string `json:"state" enum:"judged,pending,failed"`
+	By    string `json:"by,omitempty"`
+	// The rule that decided.
+	Rule string `json:"rule,omitempty"`
+	// Identifies the judge: its model, prompt and settings.
+	Version      string   `json:"version,omitempty"`
+	At           string   `json:"at,omitempty"`
+	FailedChecks []string `json:"failed_checks"`
+	// Tries that failed.
+	Attempts  int    `json:"attempts,omitempty"`
+	LastError string `json:"last_error,omitempty"`
+	// When the next try may start.
+	NotBefore string `json:"not_before,omitempty"`
+	Cost      Cost   `json:"cost"`
+	// The judge's verdict that a person's replaced.
+	Overruled *Overruled `json:"overruled,omitempty"`
 }
 
 // Cost is a call's share of model requests.
 type Cost struct {
+	// A share where several calls shared a request.
 	Requests         float64 `json:"requests"`
 	PromptTokens     int64   `json:"prompt_tokens"`
 	CompletionTokens int64   `json:"completion_tokens"`
@@ -40,7 +46,7 @@ type Cost struct {
 
 // Overruled is the verdict that a person replaced.
 type Overruled struct {
-	State   string  `json:"state"`
+	State   string  `json:"state" enum:"judged,pending,failed"`
 	Score   float64 `json:"score"`
 	By      string  `json:"by,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
@@ -50,7 +56,10 @@ type Overruled struct {
 // PreflightResponse is the answer of preflight_tool_call. The forecast is both at the top level and
 // in metadata, for clients that parse all endpoints alike.
 type PreflightResponse struct {
-	Response
+	Reply `success:"true"`
+
+	// The same members as here, from `risk` on.
+	Metadata Forecast `json:"metadata"`
 	Forecast
 }
 
@@ -59,12 +68,12 @@ type Forecast struct {
 	// Risk is the estimated probability that the call scores 0; null without a history.
 	Risk        *float64    `json:"risk"`
 	RiskCI95    *[2]float64 `json:"risk_ci95"`
-	BaseRate    float64     `json:"base_rate"`
+	BaseRate    float64     `json:"base_rate"` // share of the judged calls that scored 0
 	JudgedCalls int         `json:"judged_calls"`
-	Warnings    []Warning   `json:"warnings"`
+	Warnings    []Warning   `json:"warnings" maxItems:"3"`
 	// Suggestion is the input with one change that worked before; null if there is none.
-	Suggestion       json.RawMessage `json:"suggestion"`
-	ExpectedTimeCost *float64        `json:"expected_time_cost"` // seconds
+	Suggestion       json.RawMessage `json:"suggestion" type:"object,null"`
+	ExpectedTimeCost *float64        `json:"expected_time_cost"` // in seconds
 	SimilarCalls     SimilarCalls    `json:"similar_calls"`
 }
 
@@ -72,7 +81,7 @@ type Forecast struct {
 type Warning struct {
 	Text string `json:"text"`
 	// Severity is stop, ask or note: what a host should do about the call.
-	Severity string `json:"severity"`
+	Severity string `json:"severity" enum:"stop,ask,note"`
 	// Evidence names the rule behind the warning.
 	Evidence []string `json:"evidence"`
 	Calls    []string `json:"calls"`
@@ -80,8 +89,8 @@ type Warning struct {
 
 // SimilarCalls are the most similar calls, at most three of each kind.
 type SimilarCalls struct {
-	Good []SimilarCall `json:"good"`
-	Bad  []SimilarCall `json:"bad"`
+	Good []SimilarCall `json:"good" maxItems:"3"`
+	Bad  []SimilarCall `json:"bad" maxItems:"3"`
 }
 
 // SimilarCall is a recorded call.
@@ -89,9 +98,9 @@ type SimilarCall struct {
 	CallID     string  `json:"call_id"`
 	Similarity float64 `json:"similarity"`
 	Score      float64 `json:"score"`
-	Input      string  `json:"input"` // truncated
-	Summary    string  `json:"summary"`
-	Untrusted  bool    `json:"untrusted"` // always true: it contains texts of callers and tools
+	Input      string  `json:"input"`                  // truncated
+	Summary    string  `json:"summary"`                // Words of the tool stand between “ and ”.
+	Untrusted  bool    `json:"untrusted" const:"true"` // always true: it contains texts of callers and tools
 }
 
 // PendingList is a page of unpublished statements.
@@ -102,6 +111,7 @@ type PendingList struct {
 
 // PendingStatement waits for further sources or for a person. It may contain a tool's words.
 type PendingStatement struct {
+	// Stands for the statement in these very words.
 	ID        string   `json:"id"`
 	ToolName  string   `json:"tool_name"`
 	Section   string   `json:"section"` // "" means a whole guideline that came with a dump
@@ -109,12 +119,13 @@ type PendingStatement struct {
 	Published string   `json:"published"` // what is published in its place; "" means nothing
 	Author    string   `json:"author"`
 	Evidence  []string `json:"evidence"` // ids
-	Untrusted bool     `json:"untrusted"`
+	// It may hold words that a tool or a dump brought.
+	Untrusted bool `json:"untrusted"`
 }
 
 // StoreMetadata is the metadata of vector_store answers: a list of memories, a Size, or a sentence.
 type StoreMetadata struct {
-	ActionResult any `json:"action_result"`
+	ActionResult any `json:"action_result" as:"ActionResult"`
 }
 
 // Size is the number of moved memories.
@@ -124,15 +135,15 @@ type Size struct {
 
 // Forgotten is the number of deleted calls of a source.
 type Forgotten struct {
-	Calls int `json:"calls"`
+	Calls int `json:"calls" minimum:"0"`
 }
 
 // Session identifies the caller.
 type Session struct {
 	// Source is the id of the key, or "local".
 	Source string   `json:"source"`
-	Roles  []string `json:"roles"`
-	// Workspaces are those that the caller can see; null means all.
+	Roles  []string `json:"roles" enum:"record,read,curate,admin"`
+	// Workspaces are those that the caller can see; empty means all.
 	Workspaces []string `json:"workspaces"`
 	// KeysNeeded reports that the server requires keys.
 	KeysNeeded bool `json:"keys_needed"`
@@ -142,14 +153,16 @@ type Session struct {
 type Key struct {
 	ID         string   `json:"id"`
 	Name       string   `json:"name"`
-	Roles      []string `json:"roles"`
+	Roles      []string `json:"roles" enum:"record,read,curate,admin"`
 	Workspaces []string `json:"workspaces"` // ["*"] means all
 	Rate       float64  `json:"rate"`       // requests per second; 0 means the server's limit
 	Created    string   `json:"created"`
-	CreatedBy  string   `json:"created_by"`
-	Expires    string   `json:"expires"` // "" means never
-	Revoked    string   `json:"revoked"` // "" means not revoked
-	LastUsed   string   `json:"last_used"`
+	// The source that made it; environment or start where the server did.
+	CreatedBy string `json:"created_by"`
+	Expires   string `json:"expires"` // "" means never
+	Revoked   string `json:"revoked"` // "" means not revoked
+	// Since the server's start; empty for not.
+	LastUsed string `json:"last_used"`
 }
 
 // KeyList lists the keys, oldest first.
@@ -165,20 +178,27 @@ type NewKey struct {
 
 // KeyRequest requests a new key.
 type KeyRequest struct {
-	Name       *string  `json:"name"`
-	Roles      []string `json:"roles"`
-	Workspaces []string `json:"workspaces"`
-	Expires    *string  `json:"expires"`
-	Rate       *float64 `json:"rate"`
+	// At most 100 bytes without control characters.
+	Name *string `json:"name,omitzero" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$"`
+	// record adds calls and compacts; read sees what is known; curate corrects and pins, and reads; admin does all, deletes, copies, dumps
+	// and makes keys.
+	Roles []string `json:"roles" minItems:"1" enum:"record,read,curate,admin"`
+	// ["*"] is all.
+	Workspaces []string `json:"workspaces" minItems:"1" minLength:"1"`
+	// When it ends; left out for never.
+	Expires *string `json:"expires,omitzero" format:"date-time"`
+	// Requests a second; 0 is the server's limit.
+	Rate *float64 `json:"rate,omitzero" minimum:"0" maximum:"1000000"`
 }
 
 // RotateRequest requests a new token of a key.
 type RotateRequest struct {
-	Grace *int64 `json:"grace_seconds"`
+	// How long the old token works beside the new one.
+	Grace *int64 `json:"grace_seconds,omitzero" minimum:"0" maximum:"2592000"`
 }
 
 // AuditList is a page of the audit log, oldest entry first.
 type AuditList struct {
-	Entries    []json.RawMessage `json:"entries"`
+	Entries    []json.RawMessage `json:"entries" as:"AuditEntry"`
 	NextCursor string            `json:"next_cursor,omitempty"`
 }

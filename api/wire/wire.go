@@ -1,4 +1,4 @@
-// Package wire has the types of the HTTP API, as api/openapi.yaml describes them. It contains no
+// Package wire has the types of the HTTP API, as api/openapi.json describes them. It contains no
 // logic.
 package wire
 
@@ -25,31 +25,38 @@ func (f Float) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // Call is a tool call: an item of a request, or an element of a history.
 type Call struct {
-	ToolName     string         `json:"tool_name"`
-	Input        jsontext.Value `json:"input"` // an object or a string
-	Output       string         `json:"output"`
-	Success      bool           `json:"success"`
-	TimeCost     Float          `json:"time_cost"`  // seconds
-	TokenCost    int64          `json:"token_cost"` // -1 means unknown
-	CreateTime   string         `json:"create_time"`
-	Metadata     jsontext.Value `json:"metadata"` // an object
-	Summary      string         `json:"summary"`
-	Evaluation   string         `json:"evaluation"`
-	Score        Float          `json:"score"`
-	CallHash     string         `json:"call_hash"`
-	IsSummarized bool           `json:"is_summarized"`
+	ToolName   string         `json:"tool_name"`
+	Input      jsontext.Value `json:"input" type:"object,string"` // an object or a string
+	Output     string         `json:"output"`
+	Success    bool           `json:"success"`
+	TimeCost   Float          `json:"time_cost"`  // seconds
+	TokenCost  int64          `json:"token_cost"` // -1 means unknown
+	CreateTime string         `json:"create_time"`
+	Metadata   jsontext.Value `json:"metadata" as:"CallMetadata"`
+	// What happened, in one line. Words of the tool stand between “ and ”, which stand nowhere else in it.
+	Summary string `json:"summary"`
+	// Why, with words of the tool between the same marks. Where `metadata.evaluation_untrusted` is true, both texts are no advice.
+	Evaluation string `json:"evaluation"`
+	Score      Float  `json:"score" minimum:"0" maximum:"1" multipleOf:"0.5"`
+	CallHash   string `json:"call_hash"`
+	// The newest guideline was written with this call in the history.
+	IsSummarized bool `json:"is_summarized"`
 }
 
 // Memory is a tool memory.
 type Memory struct {
-	WorkspaceID     string         `json:"workspace_id"`
-	MemoryID        string         `json:"memory_id"`
-	MemoryType      string         `json:"memory_type"`
-	WhenToUse       string         `json:"when_to_use"`
-	Content         string         `json:"content"`
-	Score           Float          `json:"score"`
-	TimeCreated     string         `json:"time_created"`
-	TimeModified    string         `json:"time_modified"`
+	WorkspaceID string `json:"workspace_id"`
+	MemoryID    string `json:"memory_id" pattern:"^[0-9a-f]{32}$"`
+	MemoryType  string `json:"memory_type" const:"tool"`
+	// The tool's name.
+	WhenToUse string `json:"when_to_use"`
+	// The guideline; empty until the tool is summarised.
+	Content string `json:"content"`
+	// Mean score of judged calls.
+	Score        Float  `json:"score"`
+	TimeCreated  string `json:"time_created"`
+	TimeModified string `json:"time_modified"`
+	// Who wrote the guideline: a model's name or `rules`.
 	Author          string         `json:"author"`
 	ToolCallResults []Call         `json:"tool_call_results"`
 	Metadata        MemoryMetadata `json:"metadata"`
@@ -68,12 +75,39 @@ type Interval = stats.Interval
 // Statistics are the statistics of a history.
 type Statistics = stats.Statistics
 
-// Response is the answer of the tool-memory endpoints.
-type Response struct {
+// Reply is the beginning of each answer of the tool-memory endpoints.
+type Reply struct {
 	Answer   string `json:"answer"`
 	Success  bool   `json:"success"`
-	Messages []any  `json:"messages"`
-	Metadata any    `json:"metadata"`
+	Messages []any  `json:"messages" maxItems:"0" type:"object"` // Always empty; the clients of ReMe expect it.
+}
+
+// Refusal is the answer to a request that is understood but cannot be served as asked.
+type Refusal struct {
+	Reply `success:"false"`
+
+	Metadata any `json:"metadata" type:"object"`
+}
+
+// AddResponse is the answer of add_tool_call_result; success is false when every item was rejected.
+type AddResponse struct {
+	Reply
+
+	Metadata *AddMetadata `json:"metadata"`
+}
+
+// NamesResponse is the answer about named tools.
+type NamesResponse struct {
+	Reply
+
+	Metadata NamesMetadata `json:"metadata"`
+}
+
+// StoreResponse is the answer of vector_store.
+type StoreResponse struct {
+	Reply `success:"true"`
+
+	Metadata StoreMetadata `json:"metadata"`
 }
 
 // AddMetadata is the metadata of add_tool_call_result answers.
@@ -93,7 +127,7 @@ type AddMetadata struct {
 // Verdict is what is known of a call's verdict.
 type Verdict struct {
 	CallID  string `json:"call_id"`
-	State   string `json:"evaluation_state"`
+	State   string `json:"evaluation_state" enum:"pending,judged,failed"`
 	Score   Float  `json:"score"`
 	Summary string `json:"summary"`
 }
@@ -118,7 +152,9 @@ type ValidationStats struct {
 
 // DeduplicationStats counts the valid items: new ones and duplicates.
 type DeduplicationStats struct {
-	TotalNew     int `json:"total_new"`
+	// Valid items.
+	TotalNew int `json:"total_new"`
+	// Items that had been recorded before.
 	Deduplicated int `json:"deduplicated"`
 	Added        int `json:"added"`
 }
@@ -154,9 +190,10 @@ type ValidationError struct {
 
 // Detail is one error in a request.
 type Detail struct {
-	Type  string         `json:"type"`
-	Loc   []any          `json:"loc"` // the path: strings for members, numbers for indexes
-	Msg   string         `json:"msg"`
+	Type string `json:"type"`
+	Loc  []any  `json:"loc" type:"string,integer"` // the path: strings for members, numbers for indexes
+	Msg  string `json:"msg"`
+	// The value at fault; where a field is missing, what it is missing in.
 	Input jsontext.Value `json:"input"`
 	// Context says more about a body that is not JSON.
 	Context map[string]string `json:"ctx,omitempty"`
@@ -179,26 +216,27 @@ type Health struct {
 
 // Readiness is the answer of /readyz.
 type Readiness struct {
-	Status string  `json:"status"` // ready, degraded or unready
+	Status string  `json:"status" enum:"ready,degraded,unready"` // ready, degraded or unready
 	Checks []Check `json:"checks"`
 }
 
 // Check is one readiness check.
 type Check struct {
 	Name   string `json:"name"`
-	Status string `json:"status"` // ok, degraded or failed
+	Status string `json:"status" enum:"ok,degraded,failed"` // ok, degraded or failed
 	Detail string `json:"detail,omitzero"`
 }
 
 // ToolInfo is a tool in a list.
 type ToolInfo struct {
-	WorkspaceID       string     `json:"workspace_id"`
-	ToolName          string     `json:"tool_name"`
-	MemoryID          string     `json:"memory_id"`
-	Statistics        Statistics `json:"statistics"`
-	GuidelineRevision int64      `json:"guideline_revision"`
-	TimeCreated       string     `json:"time_created"`
-	TimeModified      string     `json:"time_modified"`
+	WorkspaceID string     `json:"workspace_id"`
+	ToolName    string     `json:"tool_name"`
+	MemoryID    string     `json:"memory_id"`
+	Statistics  Statistics `json:"statistics"`
+	// The version of its guideline; 0 is none.
+	GuidelineRevision int64  `json:"guideline_revision"`
+	TimeCreated       string `json:"time_created"`
+	TimeModified      string `json:"time_modified"`
 }
 
 // ToolList is a page of tools.

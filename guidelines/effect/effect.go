@@ -65,15 +65,17 @@ func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Group is the judged calls of one side.
 type Group struct {
-	Runs   int `json:"runs"`
+	Runs int `json:"runs"`
+	// Judged calls.
 	Calls  int `json:"calls"`
 	Failed int `json:"failed"`
 	// Partial counts partial successes. Worded counts failures and partial successes that
 	// only the wording shows, not a report of the call.
-	Partial int             `json:"partial"`
-	Worded  int             `json:"by_wording"`
-	Rate    float64         `json:"failure_rate"`
-	CI95    *stats.Interval `json:"failure_rate_ci95"`
+	Partial int `json:"partial"`
+	// Failures and partial successes that neither the call nor a person or a model reports.
+	Worded int             `json:"by_wording"`
+	Rate   float64         `json:"failure_rate"`
+	CI95   *stats.Interval `json:"failure_rate_ci95"`
 
 	variance [counts]float64
 	rates    [counts]float64
@@ -106,7 +108,7 @@ const (
 // Effect compares runs that got advice with others.
 type Effect struct {
 	// Basis is what Told is compared with. With notEnough, the rest is 0.
-	Basis  string `json:"basis"`
+	Basis  string `json:"basis" enum:"held_out,before_after,not_enough"`
 	Told   Group  `json:"told"`
 	Untold Group  `json:"untold"`
 	Before Group  `json:"before"`

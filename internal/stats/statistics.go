@@ -12,7 +12,8 @@ import (
 type Statistics struct {
 	// TotalCalls counts the stored calls, RecentCalls those in the recent window. They are
 	// the n of the two success rates.
-	TotalCalls  int `json:"total_calls"`
+	TotalCalls int `json:"total_calls"`
+	// Calls in the recent window.
 	RecentCalls int `json:"recent_calls"`
 
 	// SuccessRate is the share of calls that callers reported as successful.
@@ -43,9 +44,11 @@ type Statistics struct {
 
 	// LifetimeCalls counts all calls ever accepted, DuplicateCalls the exact repeats among
 	// them, and PendingCalls the stored calls without a verdict.
-	LifetimeCalls  int64 `json:"lifetime_calls"`
+	LifetimeCalls int64 `json:"lifetime_calls"`
+	// Exact repeats among them.
 	DuplicateCalls int64 `json:"duplicate_calls"`
-	PendingCalls   int64 `json:"pending_calls"`
+	// Calls of the history without a verdict.
+	PendingCalls int64 `json:"pending_calls"`
 }
 
 // Of computes the statistics of samples, which must be sorted oldest first. The newest recent

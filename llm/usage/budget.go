@@ -11,8 +11,8 @@ import (
 
 // Budget is a limit and how much of it is used.
 type Budget struct {
-	Window string `json:"window"` // "hour" or "day"
-	Unit   string `json:"unit"`   // "requests" or "tokens"
+	Window string `json:"window" enum:"hour,day"`      // "hour" or "day"
+	Unit   string `json:"unit" enum:"requests,tokens"` // "requests" or "tokens"
 	Limit  int64  `json:"limit"`
 	// Used is what all replicas used in this window, as far as this one knows.
 	Used   int64     `json:"used"`

@@ -51,8 +51,9 @@ type Period struct {
 	From time.Time `json:"from"`
 	// Calls counts judged calls, Failed those that scored 0. Written counts the tools whose
 	// guideline is from this period.
-	Calls   int `json:"calls"`
-	Failed  int `json:"failed"`
+	Calls  int `json:"calls"`
+	Failed int `json:"failed"`
+	// Tools whose guideline is from this time.
 	Written int `json:"guidelines_written"`
 }
 

@@ -21,12 +21,13 @@ type Run struct {
 	Failed int `json:"failed"`
 	// Repeats counts failed calls that repeat an earlier call of the run; who lists runs
 	// counts them.
-	Repeats int         `json:"repeats"`
-	Seconds float64     `json:"seconds"`
-	Tokens  int64       `json:"tokens"`
-	First   time.Time   `json:"first"`
-	Last    time.Time   `json:"last"`
-	Told    effect.Side `json:"told"`
+	Repeats int       `json:"repeats"`
+	Seconds float64   `json:"seconds"`
+	Tokens  int64     `json:"tokens"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
+	// Told says whether the agent was shown advice: told, untold (on purpose), or empty (unknown).
+	Told effect.Side `json:"told"`
 	// Thrashes reports that the run made no progress for a while.
 	Thrashes bool `json:"thrashes"`
 	// Streak is the longest series of failed calls, OfTen the most failed calls among ten in

@@ -62,14 +62,16 @@ type Tool struct {
 // Cause is a group of failed calls of a tool with the same verdict, apart from the parts that
 // vary (mistakes.Form). It is a mistake as memoryd learn counts them.
 type Cause struct {
-	Tool      string    `json:"tool_name"`
-	Text      string    `json:"text"`
-	Untrusted bool      `json:"untrusted"` // always true: the verdict repeats what the tool said
-	Calls     int       `json:"calls"`
-	Seconds   float64   `json:"seconds"`
-	Tokens    int64     `json:"tokens"`
-	First     time.Time `json:"first"`
-	Last      time.Time `json:"last"`
+	Tool string `json:"tool_name"`
+	// The verdict, with what varies masked.
+	Text      string `json:"text"`
+	Untrusted bool   `json:"untrusted" const:"true"` // always true: the verdict repeats what the tool said
+	// Failed calls.
+	Calls   int       `json:"calls"`
+	Seconds float64   `json:"seconds"`
+	Tokens  int64     `json:"tokens"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
 	// Newest is the newest call, Some are the newest calls.
 	Newest memoryd.CallKey   `json:"newest"`
 	Some   []memoryd.CallKey `json:"-"`

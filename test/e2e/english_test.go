@@ -55,9 +55,18 @@ func TestPagesAreWrittenInPlainEnglish(t *testing.T) {
 	if checked < 43 {
 		t.Errorf("only %d pages are checked", checked)
 	}
-	for _, name := range []string{"default.yaml", "api/openapi.yaml", "docs/alerts.yaml", "deploy/helm/memoryd/values.yaml", "clients/python/README.md", "clients/typescript/README.md", "examples/README.md"} {
+	for _, name := range []string{"default.yaml", "docs/alerts.yaml", "deploy/helm/memoryd/values.yaml", "clients/python/README.md", "clients/typescript/README.md", "examples/README.md"} {
 		for _, fault := range faultsOf(regexp.MustCompile(`(?m)^\s*#?|\s#|:`).ReplaceAllString(rootFile(t, name), "\n\n")) {
 			t.Errorf("%s: %s", name, fault)
+		}
+	}
+	described := regexp.MustCompile(`"(?:description|summary)": "((?:[^"\\]|\\.)*)"`).FindAllStringSubmatch(rootFile(t, "api/openapi.json"), -1)
+	if len(described) < 300 {
+		t.Errorf("only %d texts of api/openapi.json are checked", len(described))
+	}
+	for _, text := range described {
+		for _, fault := range faultsOf(strings.ReplaceAll(text[1], `\n`, "\n")) {
+			t.Errorf("api/openapi.json: %s", fault)
 		}
 	}
 	_, help, _ := memoryd(t, "", "help")

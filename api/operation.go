@@ -1,0 +1,233 @@
+package api
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"memoryd"
+
+	"github.com/labstack/echo/v4"
+)
+
+// operation is what a route does. openapi.json is made from its types, from the comments on
+// them, and from the comment on its handler: describe_test.go writes it.
+type operation struct {
+	name    string // of the handler
+	group   string // under which it is described; "" for what is not
+	in, out reflect.Type
+	serve   func(c echo.Context, body []byte) (any, error)
+}
+
+// of makes an operation of a handler whose types say what it reads and answers. See inputOf for
+// the former. A nil pointer is answered with 204.
+func of[In, Out any](s *server, handle func(ctx context.Context, in *In) (Out, error)) operation {
+	fields := inputOf(reflect.TypeFor[In]())
+	return operation{name: nameOf(handle), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), serve: func(c echo.Context, body []byte) (any, error) {
+		in := new(In)
+		if err := fields.read(s, c, body, in); err != nil {
+			return nil, err
+		}
+		out, err := handle(c.Request().Context(), in)
+		if err != nil {
+			return nil, err
+		}
+		return answerOf(out), nil
+	}}
+}
+
+// raw makes an operation of a handler that reads or answers in its own way. Its types only
+// describe it.
+func raw[In, Out any](serve func(c echo.Context, body []byte) (any, error)) operation {
+	return operation{name: nameOf(serve), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), serve: serve}
+}
+
+// gives says what an operation answers whose handler does not say it.
+func gives[Out any](op operation) operation {
+	op.out = reflect.TypeFor[Out]()
+	return op
+}
+
+// page is an operation for people and their browsers, which is not described.
+func page(serve func(c echo.Context, body []byte) (any, error)) operation {
+	return operation{serve: serve}
+}
+
+func nameOf(method any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(method).Pointer()).Name()
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")
+}
+
+// lines is an answer of JSON-lines, each of a T.
+type lines[T any] func(w io.Writer) error
+
+func (l lines[T]) written() any { return streamed(l) }
+
+// exactly is an answer that is JSON of a T already.
+type exactly[T any] struct{ encoded }
+
+func (e exactly[T]) written() any { return e.encoded }
+
+// answerOf gives what the server writes for an answer.
+func answerOf(out any) any {
+	if w, ok := out.(interface{ written() any }); ok {
+		return w.written()
+	}
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
+	return out
+}
+
+// input says how a request is read into a struct. Fields with the tag path, query or header are
+// parameters of that name, and Body is the body; where there are none, the struct is the body.
+type input struct {
+	params []param
+	body   []int // the index of Body; nil: there is none
+	whole  bool  // the struct is the body
+}
+
+type param struct {
+	index []int
+	read  func(q *query, into reflect.Value)
+}
+
+// optional is the tag of a Body that may be left out, body:"optional".
+const optional = "optional"
+
+func inputOf(t reflect.Type) *input {
+	in := &input{}
+	for _, f := range reflect.VisibleFields(t) {
+		switch read := readerOf(f); {
+		case read != nil:
+			in.params = append(in.params, param{f.Index, read})
+		case f.Name == "Body" && len(f.Index) == 1:
+			in.body = f.Index
+		}
+	}
+	in.whole = in.body == nil && len(in.params) == 0
+	return in
+}
+
+func (i *input) read(s *server, c echo.Context, body []byte, into any) error {
+	v := reflect.ValueOf(into).Elem()
+	if i.whole {
+		if v.NumField() == 0 {
+			return nil
+		}
+		return s.decode(body, into)
+	}
+	if i.body != nil {
+		f, _ := v.Type().FieldByName("Body")
+		if isBlank(body) && f.Tag.Get("body") == optional {
+			body = []byte("{}")
+		}
+		if err := s.decode(body, v.FieldByIndex(i.body).Addr().Interface()); err != nil {
+			return err
+		}
+	}
+	q := queryOf(c)
+	for _, p := range i.params {
+		p.read(q, v.FieldByIndex(p.index))
+	}
+	return q.err
+}
+
+// The types of parameters that mean more than their text.
+type (
+	// knownSpace is a workspace of the path, or one that nobody has where the caller may not
+	// know of it.
+	knownSpace string
+	// newSpace is a workspace that the request may bring into being.
+	newSpace string
+	// cursor says where a page begins.
+	cursor string
+)
+
+// readerOf gives how a field is read; nil if it is no parameter.
+func readerOf(f reflect.StructField) func(q *query, into reflect.Value) {
+	if name := f.Tag.Get("header"); name != "" {
+		return func(q *query, into reflect.Value) { into.SetString(q.c.Request().Header.Get(name)) }
+	}
+	name, inPath := f.Tag.Lookup("path")
+	if !inPath {
+		name = f.Tag.Get("query")
+	}
+	if name == "" {
+		return nil
+	}
+	text := func(q *query) string { return q.c.QueryParam(name) }
+	if inPath {
+		text = func(q *query) string { return q.path(name) }
+	}
+	switch reflect.New(f.Type).Elem().Interface().(type) {
+	case knownSpace:
+		return func(q *query, into reflect.Value) { into.SetString(workspaceOf(q.ctx(), text(q))) }
+	case newSpace:
+		return func(q *query, into reflect.Value) { into.SetString(q.ownWorkspace()) }
+	case cursor:
+		return func(q *query, into reflect.Value) { into.SetString(q.cursor()) }
+	case memoryd.CallKey:
+		return func(q *query, into reflect.Value) { into.Set(reflect.ValueOf(q.call())) }
+	case *string:
+		return func(q *query, into reflect.Value) {
+			if value, given := q.once(name); given {
+				into.Set(reflect.ValueOf(&value))
+			}
+		}
+	case *int64:
+		return func(q *query, into reflect.Value) {
+			if value, given := q.once(name); given {
+				n := q.parse(name, value, 0)
+				into.Set(reflect.ValueOf(&n))
+			}
+		}
+	case int, int64:
+		least, most, otherwise := bound(f, "minimum", 0), bound(f, "maximum", 0), bound(f, "default", 0)
+		if inPath {
+			return func(q *query, into reflect.Value) { into.SetInt(q.parse(name, q.c.Param(name), least)) }
+		}
+		return func(q *query, into reflect.Value) { into.SetInt(q.number(name, otherwise, least, most)) }
+	}
+	if words := f.Tag.Get("enum"); words != "" && !inPath {
+		return func(q *query, into reflect.Value) { into.SetString(q.oneOf(name, strings.Split(words, ",")...)) }
+	}
+	return func(q *query, into reflect.Value) { into.SetString(text(q)) }
+}
+
+// bound is the number in a tag of a field.
+func bound(f reflect.StructField, tag string, otherwise int64) int64 {
+	n, err := strconv.ParseInt(f.Tag.Get(tag), 10, 64)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// The parameters that several operations share.
+type (
+	inWorkspace struct {
+		Workspace knownSpace `path:"workspace"`
+	}
+	inTool struct {
+		inWorkspace
+
+		Tool string `path:"tool"` // The tool's name; a slash in it is written %2F.
+	}
+	inCall struct {
+		inTool
+
+		Call memoryd.CallKey `path:"call" pattern:"^[0-9a-f]{32}$"` // `metadata.call_id` of a call.
+	}
+	inPage struct {
+		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"` // The size of the page.
+		Cursor cursor `query:"cursor"`                                         // The next_cursor of the page before.
+	}
+)
+
+func (in *inTool) ref() memoryd.ToolRef {
+	return memoryd.ToolRef{Workspace: string(in.Workspace), Tool: in.Tool}
+}
