@@ -38,7 +38,7 @@ func (s *server) compactConversation(ctx context.Context, r *compactRequest) (an
 		return nil, err
 	}
 	if strings.Contains(r.Accept, "text/event-stream") {
-		return written(func(c echo.Context) error { return s.streamCompaction(c, in) }), nil
+		return written(func(c echo.Context) error { return s.streamCompaction(ctx, c, in) }), nil
 	}
 	res, err := s.Flows.CompactConversation.Run(ctx, in)
 	if err != nil {
@@ -107,8 +107,8 @@ const (
 )
 
 // streamCompaction tells of a compaction that runs beside the stream.
-func (s *server) streamCompaction(c echo.Context, in ops.CompactRequest) error {
-	ctx, cancel := context.WithCancel(c.Request().Context())
+func (s *server) streamCompaction(ctx context.Context, c echo.Context, in ops.CompactRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	run := ops.Follow(ctx, s.Logger, &s.Flows.CompactConversation, in)
 	out := newEventStream(c)

@@ -37,10 +37,15 @@ var update = flag.Bool("update", false, "write openapi.json anew")
 // TestTheDescriptionIsMadeFromTheTypes writes openapi.json from the routes, the types of their
 // handlers and the comments on them. With -update it keeps what it wrote.
 func TestTheDescriptionIsMadeFromTheTypes(t *testing.T) {
-	d := describer{schemas: map[string]any{}, docs: readComments(t)}
+	d := describer{schemas: map[string]any{}, told: map[string]string{}, docs: readComments(t)}
 	doc := d.document((&server{}).endpoints(&docs{}))
 	for _, missing := range d.missing {
 		t.Error("no comment says what this is: " + missing)
+	}
+	for name, doc := range d.told {
+		if ofCode.MatchString(brands.Replace(doc)) {
+			t.Errorf("%s: the comment %q names things of the code: readers see only JSON", name, doc)
+		}
 	}
 	want, err := jsonv2.Marshal(doc, jsonv2.Deterministic(true), jsontext.WithIndent(" "))
 	if err != nil {
@@ -64,7 +69,8 @@ type describer struct {
 	schemas object // by name
 	docs    map[string]string
 	missing []string
-	answers bool // what is described is an answer, not a request
+	told    map[string]string // what is said of each field
+	answers bool              // what is described is an answer, not a request
 }
 
 // groups are the groups of endpoints.
@@ -394,7 +400,7 @@ func (d *describer) reference(t reflect.Type, schema object) object {
 	if schema == nil {
 		schema = d.structure(t)
 	}
-	doc, example, _ := strings.Cut(d.docs[t.PkgPath()+"."+strings.Split(t.Name(), "[")[0]], "\n\nExample: ")
+	doc, example, _ := strings.Cut(d.docs[t.PkgPath()+"."+strings.Split(t.Name(), "[")[0]], "\n\nExample:\n\n")
 	if doc != "" {
 		schema["description"] = doc
 	}
@@ -414,8 +420,7 @@ func (d *describer) structure(t reflect.Type) object {
 	out := object{"type": "object"}
 	var add func(t reflect.Type)
 	add = func(t reflect.Type) {
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case f.Anonymous && name == "":
@@ -430,6 +435,7 @@ func (d *describer) structure(t reflect.Type) object {
 			s := d.field(f)
 			if doc := d.docs[t.PkgPath()+"."+strings.Split(t.Name(), "[")[0]+"."+f.Name]; doc != "" {
 				s["description"] = doc
+				d.told[t.Name()+"."+f.Name] = doc
 			}
 			properties[name] = s
 			if options == "" {
@@ -595,10 +601,15 @@ func readFields(docs map[string]string, of string, t ast.Expr) {
 	}
 }
 
+// ofCode is the name of a Go field in a sentence, or of two.
+var ofCode = regexp.MustCompile(`\b[A-Z][a-z0-9]+[A-Z]\w*|\bmax[A-Z]\w*|^And `)
+
+var brands = strings.NewReplacer("OpenAI", "", "ReMe", "")
+
 var verb = regexp.MustCompile(`^(?:is|are|has) `)
 
-// sentence is a comment without the name that it begins with: "Key describes an API key." is
-// "Describes an API key.", and "KeyList is the keys." is "The keys."
+// sentence is a comment without the name that it begins with: what is said as "Key describes an
+// API key." is described as "Describes an API key.", and "KeyList is a list." as "A list.".
 func sentence(name string, doc *ast.CommentGroup) string {
 	paragraphs := strings.Split(strings.TrimSpace(doc.Text()), "\n\n")
 	for i, p := range paragraphs {

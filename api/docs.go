@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -25,7 +26,7 @@ var docsTemplate string
 
 // docs serves the description: as it is for programs, as a page for people. The
 // page loads nothing from anywhere.
-type docs struct{ html []byte }
+type docs struct{ json, html []byte }
 
 // description is the part of the OpenAPI document that the page shows.
 type description struct {
@@ -124,7 +125,11 @@ func newDocs() (*docs, error) {
 	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d), "Types": d.Components.Schemas}); err != nil {
 		return nil, err
 	}
-	return &docs{html: []byte(html.String())}, nil
+	var short bytes.Buffer
+	if err := json.Compact(&short, openapiJSON); err != nil {
+		return nil, err
+	}
+	return &docs{json: short.Bytes(), html: []byte(html.String())}, nil
 }
 
 func entriesOf(d description) []entry {
@@ -146,7 +151,7 @@ func entriesOf(d description) []entry {
 }
 
 // openapi gives this description.
-func (d *docs) openapi(echo.Context, []byte) (any, error) { return encoded{body: openapiJSON}, nil }
+func (d *docs) openapi(echo.Context, []byte) (any, error) { return encoded{body: d.json}, nil }
 
 // home leads who opens the server's address to the page.
 func (d *docs) home(echo.Context, []byte) (any, error) {

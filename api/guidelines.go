@@ -54,7 +54,7 @@ type guidelineVersion struct {
 	Why          string `json:"why,omitempty"`
 	// Judged calls of the history whose agent was shown this version (`metadata.guideline_version`).
 	Outcomes ops.VersionOutcomes `json:"outcomes"`
-	// With is the version that Changes compares with; nil if the request named none.
+	// With is the version that `changes` compares with, where one was asked for.
 	With *int64 `json:"with,omitempty"`
 	// Statements that were added, removed or changed since.
 	Changes []ops.GuidelineChange `json:"changes,omitempty"`

@@ -204,7 +204,7 @@ func (s *server) namesOf(ctx context.Context, req *wire.RetrieveRequest) (n ops.
 	return n, err
 }
 
-// preflightToolCall says what the history says of a call before it is made.
+// preflightToolCall says what is known about a call before it is made.
 //
 // No model is asked.
 func (s *server) preflightToolCall(ctx context.Context, req *wire.PreflightRequest) (out wire.PreflightResponse, err error) {

@@ -12,12 +12,13 @@ type Report struct {
 	TokensAfter    int `json:"tokens_after"`
 	MessagesBefore int `json:"messages_before"`
 	MessagesAfter  int `json:"messages_after"`
-	// Before and After show where the tokens are.
+	// Where the tokens are, before and after.
 	Before Breakdown `json:"before"`
 	After  Breakdown `json:"after"`
 
-	// Target is the target size; OverTarget is by how much it was missed.
-	Target     int `json:"target_tokens,omitempty"`
+	// Target is the target size.
+	Target int `json:"target_tokens,omitempty"`
+	// OverTarget is by how much it was missed.
 	OverTarget int `json:"over_target_tokens,omitempty"`
 
 	// ModelCalls counts requests to a model, including failed ones; the token counts are
@@ -30,13 +31,15 @@ type Report struct {
 	// ReusedSummaries counts descriptions that came from an earlier run.
 	ReusedSummaries int `json:"reused_summaries,omitempty"`
 
-	// Groups counts summarised units, and Batches the requests that they fill. OldestCallAge
-	// is the age of the oldest tool call.
-	Groups        int `json:"groups"`
-	Batches       int `json:"batches"`
+	// Groups counts summarised units.
+	Groups int `json:"groups"`
+	// Batches counts the requests that they fill.
+	Batches int `json:"batches"`
+	// OldestCallAge is the age of the oldest tool call.
 	OldestCallAge int `json:"oldest_call_age"`
-	// WallSeconds is the duration of the run, ModelSeconds the sum of its model requests.
-	WallSeconds  float64 `json:"wall_seconds"`
+	// WallSeconds is the duration of the run.
+	WallSeconds float64 `json:"wall_seconds"`
+	// ModelSeconds is the sum of its model requests.
 	ModelSeconds float64 `json:"model_seconds"`
 
 	Cache Cache `json:"cache"`
@@ -58,7 +61,7 @@ type Breakdown struct {
 
 // Cache estimates what the change means for a provider's prompt cache.
 type Cache struct {
-	// SharedMessages and SharedTokens are the unchanged beginning.
+	// The unchanged beginning.
 	SharedMessages int `json:"shared_messages"`
 	SharedTokens   int `json:"shared_tokens"`
 	// RewrittenTokens must be read once without the cache.

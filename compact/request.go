@@ -48,9 +48,9 @@ type Request struct {
 
 // Result answers a Request.
 type Result struct {
-	// Compacted reports whether Messages differ from the request's.
+	// Compacted reports whether the messages differ from the request's.
 	Compacted bool `json:"compacted"`
-	// Reason is the trigger if Compacted, otherwise what prevented it.
+	// Reason is the trigger of a compaction, otherwise what prevented it.
 	Reason Reason `json:"reason"`
 	// Detail is the reason as one sentence with its numbers.
 	Detail string `json:"detail,omitempty"`

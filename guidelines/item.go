@@ -21,21 +21,19 @@ type Item struct {
 	Evidence []string `json:"evidence"`
 	// Fingerprint changes when the evidence behind the item changes.
 	Fingerprint string `json:"fingerprint"`
-	// Rank decides which items of a document get space first, lowest first. Value, the effect
-	// times the frequency as a share of calls, decides which ones an answer with a budget
-	// gets, highest first.
-	Rank  int     `json:"rank"`
+	// Rank decides which items of a document get space first, lowest first.
+	Rank int `json:"rank"`
+	// Value, the effect times the frequency as a share of calls, decides which ones an answer with
+	// a budget gets, highest first.
 	Value float64 `json:"value"`
-	// Author is AuthorRules, a model's name, or the person (memoryd.PersonPrefix) who set the
-	// line.
+	// Author is `rules`, a model's name, or `person:` and the name of the person who set the line.
 	Author string `json:"author"`
 	// Pending is what the program would now write instead of a person's line.
 	Pending string `json:"pending,omitempty"`
-	// Unedited and UneditedAuthor are what a person's line replaces. Removed reports that the
-	// person removed the line: it is in no text.
+	// Unedited is the line that a person's line replaces.
 	Unedited       string `json:"unedited,omitempty"`
 	UneditedAuthor string `json:"unedited_author,omitempty"`
-	// A person took the line out; it is in no text.
+	// Removed reports that a person took the line out: it is in no text.
 	Removed bool `json:"removed,omitzero"`
 }
 
@@ -45,10 +43,10 @@ type Ground struct {
 	Kind string `json:"kind"`
 	// Data is the evidence as it was mined, without its calls.
 	Data json.RawMessage `json:"data"`
-	// Calls are the keys of the newest calls behind it, in hexadecimal, at most
-	// maxGroundCalls. CallCount is their total number.
-	Calls     []string `json:"calls,omitempty"`
-	CallCount int      `json:"call_count"`
+	// Calls are the ids of the newest calls behind it, at most fifty.
+	Calls []string `json:"calls,omitempty"`
+	// CallCount is how many there are.
+	CallCount int `json:"call_count"`
 	// Fingerprint changes when what can be said about it changes.
 	Fingerprint string `json:"fingerprint"`
 }

@@ -18,26 +18,23 @@ type LineOutcome struct {
 	Line string `json:"line"`
 	// Since is the version that introduced the line, as far back as versions are kept.
 	Since int64 `json:"since"`
-	// Tells reports that the line's evidence shows which calls broke it. Otherwise Broke and
-	// BrokeFailed are 0 everywhere.
-	Tells bool `json:"tells"`
-	// Shown are those of After whose agent saw the line, as far as calls say so. Untold are
-	// those of runs in the control group.
-	Before LineCounts `json:"before"`
-	After  LineCounts `json:"after"`
-	Shown  LineCounts `json:"shown"`
-	Untold LineCounts `json:"untold"`
+	// Tells reports that the line's evidence shows which calls broke it; otherwise none is counted as
+	// such.
+	Tells  bool       `json:"tells"`
+	Before LineCounts `json:"before"` // calls before the line
+	After  LineCounts `json:"after"`  // calls since
+	Shown  LineCounts `json:"shown"`  // those whose agent saw the line, as far as calls say so
+	Untold LineCounts `json:"untold"` // those of runs in the control group
 }
 
 // LineCounts counts judged calls in the history. Those that did not break the line followed
 // it.
 type LineCounts struct {
-	// Failed of Calls scored 0. Broke of them did what the line warns of, or failed with the
-	// message that it is about; BrokeFailed of these scored 0.
-	Calls       int `json:"calls"`
-	Failed      int `json:"failed"`
+	Calls  int `json:"calls"`
+	Failed int `json:"failed"` // those that scored 0
+	// Broke counts those that did what the line warns of, or failed with the message that it is about.
 	Broke       int `json:"broke"`
-	BrokeFailed int `json:"broke_failed"`
+	BrokeFailed int `json:"broke_failed"` // those of them that scored 0
 	// FailedCI95 is the 95 % interval of the share that failed; absent without calls.
 	FailedCI95 *stats.Interval `json:"failed_ci95,omitzero"`
 }
@@ -108,7 +105,7 @@ func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 	}
 }
 
-// SourceShare is the part of one source in a tool: its calls that memoryd learns from, the Failed ones of
+// SourceShare is the part of one source in a tool: its calls that memoryd learns from, the failed ones of
 // them, and how many of the guideline's lines rest on rules or messages that its calls show.
 type SourceShare struct {
 	// The id of an API key, or `local`.

@@ -17,9 +17,10 @@ type Seen struct {
 	At time.Time `json:"at"`
 	// Reading reports that the workspace is being read for the first time.
 	Reading bool `json:"reading"`
-	// Lines is the number of calls in the view, and Kept the number of stored calls.
+	// Lines is the number of calls in the view.
 	Lines int `json:"lines"`
-	Kept  int `json:"kept"`
+	// Kept is the number of stored calls.
+	Kept int `json:"kept"`
 	// Err is why the last reading failed; "" if it did not.
 	Err string `json:"error,omitempty"`
 }
@@ -31,7 +32,7 @@ func seen(s *survey.Snapshot) Seen {
 // GetOverview requests what goes wrong most in a workspace, by calls, time or tokens.
 type GetOverview struct{ Workspace, By string }
 
-// OverviewPage is the answer to GetOverview.
+// OverviewPage is what goes wrong most in a workspace, and what changed.
 type OverviewPage struct {
 	Seen
 	survey.Overview

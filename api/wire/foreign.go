@@ -7,7 +7,10 @@ import "github.com/go-json-experiment/json/jsontext"
 // CallRequest is one tool call. Unknown fields are ignored. summary, evaluation, score and is_summarized may be sent but are never
 // used: the judge fills them in.
 //
-// Example: {"tool_name":"web_search","input":{"query":"go generics"},"output":"12 results","success":true,"time_cost":0.8,"token_cost":150}
+// Example:
+//
+//	{"tool_name":"web_search","input":{"query":"go generics"},"output":"12 results","success":true,
+//	  "time_cost":0.8,"token_cost":150}
 type CallRequest struct {
 	ToolName   string         `json:"tool_name,omitzero" as:"ToolName"`
 	Input      jsontext.Value `json:"input,omitzero" type:"object,string" default:"\"\""`

@@ -2,7 +2,9 @@ package wire
 
 // Label is a person's verdict on a kind of output.
 //
-// Example: {"score":0,"evaluation":"It found nothing.","by":"ann","preview":true}
+// Example:
+//
+//	{"score":0,"evaluation":"It found nothing.","by":"ann","preview":true}
 type Label struct {
 	Score *float64 `json:"score,omitzero" minimum:"0" maximum:"1" multipleOf:"0.5"` // 0, 0.5 or 1
 	// The reason.

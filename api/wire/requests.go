@@ -7,7 +7,10 @@ import "github.com/go-json-experiment/json/jsontext"
 // AddRequest is the body of add_tool_call_result. Items is the type of the calls: the server reads
 // them one by one, and clients send JSON.
 //
-// Example: {"workspace_id":"default","tool_call_results":[{"tool_name":"web_search","input":{"query":"go generics"},"output":"12 results","time_cost":0.8}]}
+// Example:
+//
+//	{"workspace_id":"default","tool_call_results":[
+//	  {"tool_name":"web_search","input":{"query":"go generics"},"output":"12 results","time_cost":0.8}]}
 type AddRequest[Items any] struct {
 	Workspace *string `json:"workspace_id,omitzero" as:"NewName"`
 	ToolName  *string `json:"tool_name,omitzero" as:"Name"` // For items that name no tool.
@@ -20,7 +23,9 @@ type AddRequest[Items any] struct {
 
 // SummaryRequest is the body of summary_tool_memory.
 //
-// Example: {"workspace_id":"default","tool_names":"web_search,fetch"}
+// Example:
+//
+//	{"workspace_id":"default","tool_names":"web_search,fetch"}
 type SummaryRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero" as:"Name"`
 	ToolNames jsontext.Value `json:"tool_names" as:"ToolNames"`
@@ -32,7 +37,9 @@ type SummaryRequest struct {
 
 // RetrieveRequest is the body of retrieve_tool_memory.
 //
-// Example: {"workspace_id":"default","tool_names":["web_search"],"max_tokens":300,"include_history":false}
+// Example:
+//
+//	{"workspace_id":"default","tool_names":["web_search"],"max_tokens":300,"include_history":false}
 type RetrieveRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero" as:"Name"`
 	ToolNames jsontext.Value `json:"tool_names" as:"ToolNames"`
@@ -63,14 +70,18 @@ type StoreRequest struct {
 
 // SnapshotRequest is the body of a request for a backup.
 //
-// Example: {"workspace_id":"default"}
+// Example:
+//
+//	{"workspace_id":"default"}
 type SnapshotRequest struct {
 	Workspace *string `json:"workspace_id,omitzero"` // The workspace to copy; left out it is the whole store.
 }
 
 // PreflightRequest is the body of preflight_tool_call.
 //
-// Example: {"workspace_id":"default","tool_name":"web_search","input":{"query":"go generics"}}
+// Example:
+//
+//	{"workspace_id":"default","tool_name":"web_search","input":{"query":"go generics"}}
 type PreflightRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero" as:"Name"`
 	ToolName  *string        `json:"tool_name" as:"Name"`
@@ -123,7 +134,9 @@ type UndoRequest struct {
 
 // Correction is a person's verdict on a call.
 //
-// Example: {"score":0,"evaluation":"The answer was about another library.","by":"ann"}
+// Example:
+//
+//	{"score":0,"evaluation":"The answer was about another library.","by":"ann"}
 type Correction struct {
 	Score   *float64 `json:"score" minimum:"0" maximum:"1" multipleOf:"0.5"` // 0, 0.5 or 1
 	Summary *string  `json:"summary,omitzero" maxLength:"500"`

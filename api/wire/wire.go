@@ -172,7 +172,7 @@ type NamesMetadata struct {
 	Summarised       int       `json:"summarised,omitzero"`
 	Skipped          int       `json:"skipped,omitzero"`
 	Failed           []Failure `json:"failed,omitempty"`
-	// These two belong to summaries, and list all tools of MemoryList.
+	// Of a summary, the ids of all tools of memory_list.
 	DeletedMemoryIDs []string      `json:"deleted_memory_ids,omitzero"`
 	UpdateResult     *UpdateResult `json:"update_result,omitzero"`
 }

@@ -66,13 +66,13 @@ func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // Group is the judged calls of one side.
 type Group struct {
 	Runs int `json:"runs"`
-	// Judged calls.
+	// Calls counts judged calls.
 	Calls  int `json:"calls"`
 	Failed int `json:"failed"`
-	// Partial counts partial successes. Worded counts failures and partial successes that
-	// only the wording shows, not a report of the call.
+	// Partial counts partial successes.
 	Partial int `json:"partial"`
-	// Failures and partial successes that neither the call nor a person or a model reports.
+	// Worded counts failures and partial successes that only the wording shows: neither the call nor a
+	// person or a model reports them.
 	Worded int             `json:"by_wording"`
 	Rate   float64         `json:"failure_rate"`
 	CI95   *stats.Interval `json:"failure_rate_ci95"`
@@ -107,16 +107,17 @@ const (
 
 // Effect compares runs that got advice with others.
 type Effect struct {
-	// Basis is what Told is compared with. With notEnough, the rest is 0.
+	// Basis says what `told` is compared with: the control group, calls from before the first advice
+	// (an estimate), or nothing yet, and then the rest is 0.
 	Basis  string `json:"basis" enum:"held_out,before_after,not_enough"`
 	Told   Group  `json:"told"`
 	Untold Group  `json:"untold"`
 	Before Group  `json:"before"`
 	// Less is the reduction of the failure rate in runs that got advice.
 	Less Range `json:"less"`
-	// Avoided is the number of avoided failed calls; Seconds and Tokens are what those would
-	// have cost.
+	// Avoided is the number of avoided failed calls.
 	Avoided Range `json:"failures_avoided"`
+	// What those would have cost.
 	Seconds Range `json:"seconds_saved"`
 	Tokens  Range `json:"tokens_saved"`
 }

@@ -10,10 +10,9 @@ import (
 // Statistics describes the stored history of one tool. A rate or a mean over no calls is 0
 // without an interval; the count shows that.
 type Statistics struct {
-	// TotalCalls counts the stored calls, RecentCalls those in the recent window. They are
-	// the n of the two success rates.
+	// TotalCalls counts the stored calls.
 	TotalCalls int `json:"total_calls"`
-	// Calls in the recent window.
+	// RecentCalls counts those in the recent window.
 	RecentCalls int `json:"recent_calls"`
 
 	// SuccessRate is the share of calls that callers reported as successful.
@@ -22,7 +21,7 @@ type Statistics struct {
 	RecentSuccessRate     float64   `json:"recent_success_rate"`
 	RecentSuccessRateCI95 *Interval `json:"recent_success_rate_ci95,omitempty"`
 
-	// AvgScore is the mean score of judged calls, JudgedCalls their number.
+	// AvgScore is the mean score of judged calls.
 	AvgScore           float64   `json:"avg_score"`
 	AvgScoreCI95       *Interval `json:"avg_score_ci95,omitempty"`
 	JudgedCalls        int       `json:"judged_calls"`
@@ -30,24 +29,23 @@ type Statistics struct {
 	RecentAvgScoreCI95 *Interval `json:"recent_avg_score_ci95,omitempty"`
 	RecentJudgedCalls  int       `json:"recent_judged_calls"`
 
-	// AvgTimeCost is the mean in seconds over the TimedCalls calls with a known time. A
-	// time_cost of 0, the default of the wire format, means unknown.
+	// AvgTimeCost is the mean in seconds over the calls with a known time. A time_cost of 0, the
+	// default of the wire format, means unknown.
 	AvgTimeCost     float64   `json:"avg_time_cost"`
 	AvgTimeCostCI95 *Interval `json:"avg_time_cost_ci95,omitempty"`
 	TimedCalls      int       `json:"timed_calls"`
 
-	// AvgTokenCost is the mean over the TokenCalls calls with a known token_cost: 0 or more.
-	// In the wire format, -1 means unknown.
+	// AvgTokenCost is the mean over the calls with a known token_cost: 0 or more. In the wire format,
+	// -1 means unknown.
 	AvgTokenCost     float64   `json:"avg_token_cost"`
 	AvgTokenCostCI95 *Interval `json:"avg_token_cost_ci95,omitempty"`
 	TokenCalls       int       `json:"token_calls"`
 
-	// LifetimeCalls counts all calls ever accepted, DuplicateCalls the exact repeats among
-	// them, and PendingCalls the stored calls without a verdict.
+	// LifetimeCalls counts all calls ever accepted.
 	LifetimeCalls int64 `json:"lifetime_calls"`
-	// Exact repeats among them.
+	// DuplicateCalls counts the exact repeats among them.
 	DuplicateCalls int64 `json:"duplicate_calls"`
-	// Calls of the history without a verdict.
+	// PendingCalls counts the stored calls without a verdict.
 	PendingCalls int64 `json:"pending_calls"`
 }
 

@@ -19,15 +19,16 @@ type Row struct {
 	// By is "llm:<model>", "rules", "cache", "person", or "nobody" for calls whose evaluation
 	// failed.
 	By string `json:"by"`
-	// Requests counts requests to a model, Failed those without an answer, and Verdicts the judged
-	// calls.
-	Requests         int64 `json:"requests,omitempty"`
+	// Requests counts requests to a model.
+	Requests int64 `json:"requests,omitempty"`
+	// Failed counts those without an answer.
 	Failed           int64 `json:"failed,omitempty"`
 	PromptTokens     int64 `json:"prompt_tokens,omitempty"`
 	CompletionTokens int64 `json:"completion_tokens,omitempty"`
 	// Cost uses the prices and the currency of the time of counting; 0 if there were none.
-	Cost     float64 `json:"cost,omitempty"`
-	Verdicts int64   `json:"verdicts,omitempty"`
+	Cost float64 `json:"cost,omitempty"`
+	// Verdicts counts the judged calls.
+	Verdicts int64 `json:"verdicts,omitempty"`
 }
 
 // OpEvaluate is the op that judges calls.

@@ -23,37 +23,40 @@ type Overview struct {
 	SecondsBad float64 `json:"seconds_lost"` // of calls with scores below 1
 	TokensBad  int64   `json:"tokens_lost"`
 	Timed      bool    `json:"-"`
-	// Causes are the most frequent causes of failure, by the requested column. AllCauses
-	// counts them.
-	Causes    []Cause `json:"causes"`
-	AllCauses int     `json:"cause_count"`
-	// Worse and Better are tools whose newest calls differ from those before. New are causes
-	// of older tools that were first seen in the week before Until, the time of the newest
-	// call. NewTools are tools first seen in that week.
-	Until     time.Time `json:"until"`
-	Worse     []*Tool   `json:"worse"`
-	Better    []*Tool   `json:"better"`
-	New       []Cause   `json:"new_causes"`
-	NewTools  []*Tool   `json:"new_tools"`
-	AllNew    bool      `json:"-"`         // no kept call is older
-	Unwritten int       `json:"unwritten"` // tools with failures but without a guideline
+	// Causes are the most frequent causes of failure, by the requested column.
+	Causes []Cause `json:"causes"`
+	// AllCauses counts all causes.
+	AllCauses int `json:"cause_count"`
+	// Until is the time of the newest call.
+	Until time.Time `json:"until"`
+	// Worse are tools whose newest calls failed more than those before.
+	Worse []*Tool `json:"worse"`
+	// Better are tools whose newest calls failed less.
+	Better []*Tool `json:"better"`
+	// New are causes of older tools that were first seen in the week before the newest call.
+	New []Cause `json:"new_causes"`
+	// NewTools are tools first seen in that week.
+	NewTools  []*Tool `json:"new_tools"`
+	AllNew    bool    `json:"-"`         // no kept call is older
+	Unwritten int     `json:"unwritten"` // tools with failures but without a guideline
 	// Effect compares runs that got advice with others, over all tools.
 	Effect effect.Effect `json:"effect"`
 	// Periods are the judged calls in equal periods of time, oldest first.
 	Periods []Period `json:"periods"`
-	// ThisWeek is the seven days before the newest call, LastWeek those before them.
+	// ThisWeek is the seven days before the newest call.
 	ThisWeek Period `json:"this_week"`
+	// LastWeek is the seven days before those.
 	LastWeek Period `json:"last_week"`
 }
 
 // Period is a period of time.
 type Period struct {
 	From time.Time `json:"from"`
-	// Calls counts judged calls, Failed those that scored 0. Written counts the tools whose
-	// guideline is from this period.
-	Calls  int `json:"calls"`
+	// Calls counts judged calls.
+	Calls int `json:"calls"`
+	// Failed counts those that scored 0.
 	Failed int `json:"failed"`
-	// Tools whose guideline is from this time.
+	// Written counts the tools whose guideline is from this period.
 	Written int `json:"guidelines_written"`
 }
 

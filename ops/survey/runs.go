@@ -12,13 +12,12 @@ import (
 
 // Run is one run of an agent, as far as its calls are still stored.
 type Run struct {
-	Name  string `json:"run"`
-	Agent string `json:"agent_id"`
-	// Calls counts the calls and Tools their tools; Failed of the Judged calls scored 0.
-	Calls  int `json:"calls"`
-	Tools  int `json:"tools"`
-	Judged int `json:"judged"`
-	Failed int `json:"failed"`
+	Name   string `json:"run"`
+	Agent  string `json:"agent_id"`
+	Calls  int    `json:"calls"`
+	Tools  int    `json:"tools"`
+	Judged int    `json:"judged"` // calls with a verdict
+	Failed int    `json:"failed"` // those that scored 0
 	// Repeats counts failed calls that repeat an earlier call of the run; who lists runs
 	// counts them.
 	Repeats int       `json:"repeats"`

@@ -18,34 +18,33 @@ type Tool struct {
 	Lifetime int64  `json:"lifetime_calls"`
 	Pending  int64  `json:"pending_calls"`
 	Kept     int    `json:"kept"`
-	// Judged counts the newest calls with a verdict; the others count them by score. Rate is
-	// the share that scored 1, with its interval.
-	Judged   int             `json:"judged"`
-	Good     int             `json:"good"`
-	Partial  int             `json:"partial"`
-	Failed   int             `json:"failed"`
+	// Judged counts the newest calls with a verdict.
+	Judged  int `json:"judged"`
+	Good    int `json:"good"`    // with score 1
+	Partial int `json:"partial"` // with score 0.5
+	Failed  int `json:"failed"`  // with score 0
+	// Rate is the share that scored 1.
 	Rate     float64         `json:"rate"`
 	RateCI95 *stats.Interval `json:"rate_ci95"`
-	// P50 and P95 are percentiles of the seconds of the Timed calls. Seconds and Tokens are
-	// sums over all calls; the fields that end in Bad sum the calls that scored less than 1.
-	P50    float64 `json:"p50"`
-	P95    float64 `json:"p95"`
-	Tokens int64   `json:"tokens"`
+	P50      float64         `json:"p50"` // the median of the seconds, where they are known
+	P95      float64         `json:"p95"` // their 95th percentile
+	Tokens   int64           `json:"tokens"`
 	// Trend is the share of judged calls that scored less than 1, in at most twelve equal
 	// groups of calls, oldest first.
 	Trend []float64 `json:"trend"`
 	// Drift is "worse" or "better" if the newest calls differ from those before them
 	// (Fisher's exact test, p < 0.01).
 	Drift string `json:"drift"`
-	// GuidelineRevision is 0 if no guideline was written. Behind counts the calls since then.
+	// GuidelineRevision is 0 if no guideline was written.
 	GuidelineRevision int64     `json:"guideline_version"`
 	GuidelineWritten  time.Time `json:"guideline_written"`
-	Behind            int64     `json:"behind"`
-	Newest            time.Time `json:"newest"`
+	Behind            int64     `json:"behind"` // calls since then
+	Newest            time.Time `json:"newest"` // the time of the newest call
 	// Effect compares runs that got advice about the tool with others.
 	Effect effect.Effect `json:"effect"`
 
-	// What no answer shows.
+	// What no answer shows. Seconds is a sum over all calls; the fields that end in Bad sum the calls
+	// that scored less than 1.
 	Oldest                                 time.Time `json:"-"`
 	Revision, TokensBad                    int64     `json:"-"`
 	Timed                                  int       `json:"-"`
@@ -72,12 +71,12 @@ type Cause struct {
 	Tokens  int64     `json:"tokens"`
 	First   time.Time `json:"first"`
 	Last    time.Time `json:"last"`
-	// Newest is the newest call, Some are the newest calls.
+	// Newest is the id of the newest of the calls.
 	Newest memoryd.CallKey   `json:"newest"`
-	Some   []memoryd.CallKey `json:"-"`
-	// Week counts calls in the week before the workspace's newest call, WeekBefore those in
-	// the week before that.
-	Week       int `json:"week"`
+	Some   []memoryd.CallKey `json:"-"` // the newest calls
+	// Week counts calls in the week before the workspace's newest call.
+	Week int `json:"week"`
+	// WeekBefore counts those in the week before that.
 	WeekBefore int `json:"week_before"`
 
 	times []int64 // of the calls, in seconds since 1970
