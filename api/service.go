@@ -156,9 +156,7 @@ func (s *server) receiveTelemetry(c echo.Context, signal string, body []byte) (a
 	if asJSON && jsontext.Value(body).Kind() != '{' {
 		q.refuse(notAnObject)
 	}
-	r := ops.TelemetryRequest{
-		Body: body, JSON: asJSON, Logs: signal == "logs", Workspace: q.ownWorkspace(), Record: s.Flows.AddToolCallResult.Run,
-	}
+	r := ops.TelemetryRequest{Body: body, JSON: asJSON, Logs: signal == "logs", Workspace: q.ownWorkspace()}
 	switch {
 	case q.err != nil:
 		return nil, q.err
@@ -209,10 +207,7 @@ func (s *server) receiveHook(c echo.Context, body []byte) (any, error) {
 	if jsontext.Value(body).Kind() != '{' {
 		q.refuse(notAnObject)
 	}
-	r := ops.HookRequest{
-		Body: body, Host: q.path("host"), Workspace: q.ownWorkspace(),
-		Record: s.Flows.AddToolCallResult.Run, Preflight: s.Flows.PreflightToolCall.Run,
-	}
+	r := ops.HookRequest{Body: body, Host: q.path("host"), Workspace: q.ownWorkspace()}
 	if q.err != nil {
 		return nil, q.err
 	}

@@ -49,6 +49,8 @@ type Deps struct {
 	Redaction *Redaction
 	Logger    *slog.Logger
 	Now       func() time.Time
+
+	flows *Flows // that Plan.Build makes: hooks and telemetry record and forecast by them
 }
 
 // Check is one check of the server's health.

@@ -16,9 +16,6 @@ import (
 type HookRequest struct {
 	Workspace, Host string
 	Body            []byte
-	// Record and Preflight are the flows that record a call and forecast a planned one.
-	Record    func(ctx context.Context, r RecordRequest) (*Recorded, error)
-	Preflight func(ctx context.Context, r PreflightRequest) (*Forecast, error)
 }
 
 // HookAnswer is what the host reads; nil means no answer.
@@ -131,7 +128,7 @@ type line struct{ key, text string }
 // What its run's last calls say is said of a call that failed for no reason that is known.
 func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Assessment, []line, error) {
 	call := h.Call.Record()
-	f, err := r.Preflight(ctx, PreflightRequest{
+	f, err := o.flows.PreflightToolCall.Run(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
 		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation}, Host: ingest.NamesServers(h.Host),
 	})
@@ -184,7 +181,7 @@ func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Hoo
 	}
 	if !h.Elsewhere {
 		calls := o.Intake.Join(r.Workspace, []ingest.Call{h.Call})
-		if err := o.recordAccounts(ctx, TelemetryRequest{Workspace: r.Workspace, Record: r.Record}, calls, &TelemetryTaken{}); err != nil {
+		if err := o.recordAccounts(ctx, r.Workspace, calls, &TelemetryTaken{}); err != nil {
 			return nil, err
 		}
 	}

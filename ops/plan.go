@@ -308,6 +308,7 @@ func Change[P any](p *Plan, change func(*P)) {
 func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
 	built := map[*entry]step{}
 	flows := &Flows{}
+	d.flows = flows
 	for name, e := range flows.endpoints() {
 		var steps []step
 		for _, en := range p.flows[name] {

@@ -14,8 +14,6 @@ type TelemetryRequest struct {
 	Logs      bool // log records; otherwise spans
 	JSON      bool // the encoding; otherwise protobuf
 	Body      []byte
-	// Record adds the calls.
-	Record func(ctx context.Context, r RecordRequest) (*Recorded, error)
 }
 
 // TelemetryTaken is the result of an export request.
@@ -46,7 +44,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 	d.Intake.Drop("otlp", b.Skipped)
 	taken := &TelemetryTaken{}
 	d.Intake.Plan(r.Workspace, b.Planned)
-	if err := d.recordAccounts(ctx, r, d.Intake.Join(r.Workspace, b.Calls), taken); err != nil {
+	if err := d.recordAccounts(ctx, r.Workspace, d.Intake.Join(r.Workspace, b.Calls), taken); err != nil {
 		return nil, err
 	}
 	taken.Answer = ingest.Answer(r.JSON, taken.Rejected, taken.Why)
@@ -54,15 +52,15 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 }
 
 // recordAccounts records calls that a source told of.
-func (d Deps) recordAccounts(ctx context.Context, r TelemetryRequest, calls []ingest.Call, taken *TelemetryTaken) error {
+func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []ingest.Call, taken *TelemetryTaken) error {
 	for len(calls) > 0 {
 		n := min(len(calls), telemetryBatch)
-		request := RecordRequest{Workspace: r.Workspace, Async: true}
+		request := RecordRequest{Workspace: workspace, Async: true}
 		for i := range calls[:n] {
 			request.Items = append(request.Items, itemOf(&calls[i]))
 		}
 		calls = calls[n:]
-		recorded, err := r.Record(ctx, request)
+		recorded, err := d.flows.AddToolCallResult.Run(ctx, request)
 		var rejected []Rejection
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
 			rejected = refusal.Rejected
