@@ -126,17 +126,19 @@ func (a *app) openParts(ctx context.Context, getenv func(string) string) (handle
 	if err = a.newTracer(); err != nil {
 		return nil, err
 	}
-	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
+	bare, name, err := openStore(ctx, a.cfg, getenv, a.log)
+	if err != nil {
 		return nil, err
 	}
-	a.own(nil, func(context.Context) error { return a.store.Close() })
-	if err = backup.CheckWhole(ctx, a.store); err != nil {
+	a.storeName = name
+	a.own(nil, func(context.Context) error { return bare.Close() })
+	if err = backup.CheckWhole(ctx, bare); err != nil {
 		if !a.cfg.Incomplete {
 			return nil, fmt.Errorf("%w (serve --incomplete serves it anyway)", err)
 		}
 		a.log.WarnContext(ctx, "serving an incomplete store, because --incomplete is set", "err", err)
 	}
-	return a.wire(getenv)
+	return a.wire(bare, getenv)
 }
 
 func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {

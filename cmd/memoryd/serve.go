@@ -177,10 +177,10 @@ func (c checkConfigCmd) Run(ctx context.Context, std streams) error {
 
 // wireOnly makes all parts of a server over a store in memory, and lets them go.
 func wireOnly(ctx context.Context, cfg *config.Config) error {
-	a := &app{cfg: cfg, log: slog.New(slog.DiscardHandler), store: mem.New()}
+	a := &app{cfg: cfg, log: slog.New(slog.DiscardHandler)}
 	err := a.newTracer()
 	if err == nil {
-		_, err = a.wire(os.Getenv)
+		_, err = a.wire(mem.New(), os.Getenv)
 	}
 	return errors.Join(err, a.Stop(ctx))
 }

@@ -40,27 +40,33 @@ const keyBurst = 100
 // refusal, and an answer that is later helps nobody.
 const turnWait = 5 * time.Second
 
-// wire makes every part but the store and the listeners, and gives the HTTP face.
-// check-config runs it as serve does.
-func (a *app) wire(getenv func(string) string) (http.Handler, error) {
-	if err := a.cfg.HTTP.CheckExposure(); err != nil {
-		return nil, a.cfg.Fault("http", err)
-	}
-	sweeper := newSweeper(a.store, a.log)
+// stack puts what follows the calls over a store, each over the one before: measures, quotas, what
+// guidelines are learned from, and what the first page shows.
+func (a *app) stack(bare store.Store) store.Store {
 	if a.decorate != nil {
-		a.store = a.decorate(a.store)
+		bare = a.decorate(bare)
 	}
-	quota := ops.NewQuotaStore(a.measure(a.store), a.cfg.Quotas, a.log, time.Now)
+	quota := ops.NewQuotaStore(a.measure(bare), a.cfg.Quotas, a.log, time.Now)
 	a.metrics.Quotas(quota.Refused)
-	a.store = quota
-	a.window = window.New(a.store, a.cfg.Guidelines.MineCalls, a.log, time.Now)
-	a.survey = survey.New(a.window.Over(), a.log, time.Now)
+	a.window = window.New(quota, a.cfg.Guidelines.MineCalls, a.log, time.Now)
+	observed := a.window.Over()
+	a.survey = survey.New(observed, a.log, time.Now)
 	a.onStop(a.survey.Stop)
-	a.store = a.survey.Over(a.window.Over())
 	a.own(a.window.Start, func(ctx context.Context) error {
 		a.window.Stop(context.WithoutCancel(ctx))
 		return nil
 	})
+	return a.survey.Over(observed)
+}
+
+// wire makes every part but the bare store and the listeners, and gives the HTTP face.
+// check-config runs it as serve does.
+func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, error) {
+	if err := a.cfg.HTTP.CheckExposure(); err != nil {
+		return nil, a.cfg.Fault("http", err)
+	}
+	sweeper := newSweeper(bare, a.log)
+	a.store = a.stack(bare)
 	var err error
 	if a.ledger, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
 		return nil, err
