@@ -12,11 +12,8 @@ const Ellipsis = "…"
 // Head returns the longest beginning of s of at most n bytes that does not end
 // inside a character. It shares s's memory.
 func Head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	n = max(n, 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
+	n = min(max(n, 0), len(s))
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n]
@@ -25,11 +22,8 @@ func Head(s string, n int) string {
 // Tail returns the longest end of s of at most n bytes that does not begin
 // inside a character. It shares s's memory.
 func Tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - max(n, 0)
-	for i < len(s) && !utf8.RuneStart(s[i]) {
+	i := max(0, len(s)-max(n, 0))
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i++
 	}
 	return s[i:]

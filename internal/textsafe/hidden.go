@@ -18,14 +18,12 @@ func Invisible(r rune) bool {
 // and line breaks stay; bytes that are not UTF-8 become U+FFFD.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if Invisible(r) && !lineBreaking(r) {
+		if Invisible(r) && !strings.ContainsRune("\n\t\r", r) {
 			return -1
 		}
 		return r
 	}, StripEscapes(s))
 }
-
-func lineBreaking(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
 // escapes are terminal control sequences (ECMA-48); an operating system command ends with
 // BEL or ESC and a backslash.

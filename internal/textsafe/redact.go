@@ -69,11 +69,11 @@ func (r *Redactor) members(v []byte) []byte {
 			if _, err := dec.ReadToken(); err != nil {
 				break
 			}
-			if kind == '{' || kind == '}' {
+			switch kind {
+			case '{':
 				name = ""
-			}
-			if kind == '}' {
-				label = ""
+			case '}':
+				name, label = "", ""
 			}
 			continue
 		}
@@ -159,15 +159,13 @@ func (r *Redactor) personal(s string) string {
 		s = emailForm.ReplaceAllStringFunc(s, func(m string) string { return r.mark("email", strings.ToLower(m)) })
 	}
 	s = cardForm.ReplaceAllStringFunc(s, func(m string) string {
-		if digits := onlyDigits(m); luhn(digits) {
+		if digits := notDigits.ReplaceAllString(m, ""); luhn(digits) {
 			return r.mark("card", digits)
 		}
 		return m
 	})
-	return phoneForm.ReplaceAllStringFunc(s, func(m string) string { return r.mark("phone", onlyDigits(m)) })
+	return phoneForm.ReplaceAllStringFunc(s, func(m string) string { return r.mark("phone", notDigits.ReplaceAllString(m, "")) })
 }
-
-func onlyDigits(s string) string { return notDigits.ReplaceAllString(s, "") }
 
 // luhn checks the last digit of a card's number.
 func luhn(digits string) bool {

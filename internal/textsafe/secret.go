@@ -70,11 +70,9 @@ func random(run string) bool {
 
 // The kinds of secrets, as placeholders name them.
 const (
-	kindKey         = "key"         // by the form that an issuer gives it
-	kindPrivateKey  = "private_key" // armoured
-	kindPassword    = "password"    // of a URL, or behind such a name
-	kindToken       = "token"       // behind such a name
-	kindCredentials = "credentials" // of a header
+	kindKey      = "key"      // by the form that an issuer gives it
+	kindPassword = "password" // of a URL, or behind such a name
+	kindToken    = "token"    // behind such a name
 )
 
 // scan calls found with the bounds and the kind of each secret of s, in order.
@@ -126,13 +124,12 @@ var (
 // signAt is wordAt for what begins with a sign: armour, the authority of a URL, a
 // placeholder, an escaped line break.
 func signAt(s string, i int) (from, to, next int, kind string) {
-	const begin = "-----BEGIN "
 	switch c := s[i]; {
-	case c == '-' && strings.HasPrefix(s[i:], begin):
+	case c == '-' && strings.HasPrefix(s[i:], "-----BEGIN "):
 		if n := len(armour.FindString(s[i:])); n > 0 {
-			return i, i + n, i + n, kindPrivateKey
+			return i, i + n, i + n, "private_key"
 		}
-		return 0, 0, i + len(begin), ""
+		return 0, 0, i + len("-----BEGIN "), ""
 	case (c == ':' || c == '=' || strings.HasPrefix(s[i:], "：")) && foreignLabel(s[max(0, i-32):i]):
 		if from, to := valueAfter(s, i, i, loudName); to > 0 {
 			return from, to, to, kindPassword

@@ -20,7 +20,7 @@ const (
 )
 
 // kindNames are what placeholders call the value behind a name of each kind.
-var kindNames = [...]string{noName: kindToken, loudName: kindPassword, numberName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: kindCredentials, headerName: kindCredentials}
+var kindNames = [...]string{noName: kindToken, loudName: kindPassword, numberName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: "credentials", headerName: "credentials"}
 
 // telling are the parts of names that tell of a secret, alone or at the end of others as in
 // PGPASSWORD; a key is a secret behind some words, a token is none of a page.
@@ -105,19 +105,7 @@ var opening = regexp.MustCompile("^\\\\{0,7}[\"'`]")
 // valueAfter finds the value of the name s[start:end]; to is 0 where there is
 // none or where it is no secret.
 func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
-	rest, by := s[end:], aBlank
-	near := rest[:min(len(rest), 64)]
-	gap := len(signed.FindString(near))
-	if gap == 0 && start > 0 && s[start-1] == '<' && strings.HasPrefix(rest, ">") {
-		gap = 1
-	}
-	if gap > 0 {
-		by = aSign
-	} else if gap = span(rest, isBlank); gap > 0 && start > 1 && s[start-1] == '-' {
-		by = aSign
-	} else if n := len(linked.FindString(near)); n > 0 {
-		gap, by = n, aWord
-	}
+	gap, by := gapAfter(s, start, end)
 	if gap == 0 {
 		return 0, 0
 	}
@@ -136,13 +124,35 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 		i += named
 	}
 	n := valueLength(s[i:], quote, kind == headerName && quote == "" && named == 0)
-	v, after := s[i:i+n], s[i+n:]
-	// A word with others behind it is a sentence about the secret.
-	isProse := quote == "" && span(v, isLetter) == n && len(after) > 1 && after[0] == ' ' && isLower(after[1]) && strings.IndexByte(" :", s[i-1]) >= 0
-	if isProse && by == aSign || quote == "" && strings.HasPrefix(after, "(") || !kind.holds(v, by) {
+	if quote == "" && (by == aSign && isProse(s, i, i+n) || strings.HasPrefix(s[i+n:], "(")) || !kind.holds(s[i:i+n], by) {
 		return 0, 0
 	}
 	return i, i + n
+}
+
+// isProse reports whether s[from:to] is a word with others behind it: a sentence about the secret.
+func isProse(s string, from, to int) bool {
+	after := s[to:]
+	return strings.IndexByte(" :", s[from-1]) >= 0 && span(s[from:to], isLetter) == to-from && len(after) > 1 && after[0] == ' ' && isLower(after[1])
+}
+
+// gapAfter is the length of what stands between the name s[start:end] and its value, and what it is.
+func gapAfter(s string, start, end int) (int, between) {
+	rest := s[end:]
+	near := rest[:min(len(rest), 64)]
+	sign, blanks := len(signed.FindString(near)), span(rest, isBlank)
+	switch {
+	case sign > 0:
+		return sign, aSign
+	case start > 0 && s[start-1] == '<' && strings.HasPrefix(rest, ">"):
+		return 1, aSign
+	case blanks > 0 && start > 1 && s[start-1] == '-':
+		return blanks, aSign
+	}
+	if n := len(linked.FindString(near)); n > 0 {
+		return n, aWord
+	}
+	return blanks, aBlank
 }
 
 // between is what stands between a name and its value.
@@ -156,23 +166,32 @@ const (
 
 // holds reports whether a value behind a name of the kind is a secret.
 func (k nameKind) holds(v string, by between) bool {
-	tells := count(v, isDigit) > 0 && count(v, isLetter) > 0 && !plain(v)
-	secret := by == aSign || len(v) >= 6 && tells
 	switch {
 	case k == numberName:
 		return by != aBlank && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
-	case k == headerName:
-		secret = by == aSign && len(v) >= 8 && mixed(v)
-	case k == faintName:
-		secret = by == aSign && len(v) >= 20 && !strings.Contains(v, " ") && random(v)
-	case k == softName, k == schemeName:
-		cases := len(v) >= 20 && 4*min(count(v, isUpper), count(v, isLower)) >= len(v) // mixed as in no name
-		secret = by == aSign && len(v) >= 8 && (tells || cases)
+	case len(v) < 4 || noValue.MatchString(v):
+		return false
+	case k > loudName:
+		return by == aSign && len(v) >= 8 && k.looksSecret(v)
 	case by == aWord:
-		secret = len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
+		return len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
 	}
-	return secret && len(v) >= 4 && !noValue.MatchString(v)
+	return by == aSign || len(v) >= 6 && tells(v)
 }
+
+// looksSecret reports whether a value behind a name that is not loud reads like a secret.
+func (k nameKind) looksSecret(v string) bool {
+	switch k {
+	case headerName:
+		return mixed(v)
+	case faintName:
+		return len(v) >= 20 && !strings.Contains(v, " ") && random(v)
+	}
+	return tells(v) || len(v) >= 20 && 4*min(count(v, isUpper), count(v, isLower)) >= len(v) // mixed as in no name
+}
+
+// tells reports whether a value has letters and digits and does not read like words.
+func tells(v string) bool { return count(v, isDigit) > 0 && count(v, isLetter) > 0 && !plain(v) }
 
 func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
 func inBearer(c byte) bool { return inBase64(c) || c == '.' || c == '~' }
