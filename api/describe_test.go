@@ -73,6 +73,14 @@ type describer struct {
 	answers bool              // what is described is an answer, not a request
 }
 
+// What a tag says must be what the code takes.
+func TestTheDescribedVerdictsAreThoseThatCallsAreFoundBy(t *testing.T) {
+	f, _ := reflect.TypeFor[callQuery]().FieldByName("Verdict")
+	if described := strings.Split(f.Tag.Get("enum"), ","); !slices.Equal(described, survey.Verdicts()) {
+		t.Errorf("described %q, known %q", described, survey.Verdicts())
+	}
+}
+
 // groups are the groups of endpoints.
 var groups = [][2]string{
 	{"tool memory", "What agents and the clients of ReMe ask."},

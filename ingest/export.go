@@ -40,7 +40,7 @@ func (f *file) export(e loosejson.Members, depth int) {
 	case e.Text("type") == "TOOL": // Langfuse
 		s.Attributes["langfuse.observation.type"] = jsontext.Value(`"tool"`)
 	}
-	c, skipped := SpanCall(&s)
+	c, skipped := spanCall(&s)
 	if skipped != "" {
 		return
 	}

@@ -39,7 +39,7 @@ type Batch struct {
 }
 
 func (b *Batch) add(s *Span) {
-	c, skipped := SpanCall(s)
+	c, skipped := spanCall(s)
 	if skipped != "" {
 		b.Skipped[skipped]++
 		b.Planned = append(b.Planned, Planned(s)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Span is a span or a log record, from any source, with what SpanCall needs to recognise a
+// Span is a span or a log record, from any source, with what spanCall needs to recognise a
 // tool call.
 type Span struct {
 	Name string
@@ -145,9 +145,9 @@ const (
 	Nameless = "no_tool"
 )
 
-// SpanCall returns the tool call that a span reports; skipped is the reason if there is none.
+// spanCall returns the tool call that a span reports; skipped is the reason if there is none.
 // The call's Source is "otlp:" and the dialect; readers of exports replace it.
-func SpanCall(s *Span) (c Call, skipped string) {
+func spanCall(s *Span) (c Call, skipped string) {
 	a := attributes(s.Attributes)
 	for i := range dialects {
 		d := &dialects[i]

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// BackendOpenAI is the only backend: a server that speaks OpenAI's chat
+// backendOpenAI is the only backend: a server that speaks OpenAI's chat
 // completions protocol.
-const BackendOpenAI = "openai_compatible"
+const backendOpenAI = "openai_compatible"
 
 // maxPrice bounds the price of a million tokens, in any currency.
 const maxPrice = 1_000_000_000
@@ -94,8 +94,8 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 
 // Validate returns the first invalid setting, by its YAML key.
 func (c Config) Validate() error {
-	if c.Backend != BackendOpenAI {
-		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, BackendOpenAI)
+	if c.Backend != backendOpenAI {
+		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, backendOpenAI)
 	}
 	if c.ModelName == "" {
 		return fmt.Errorf("model_name: must not be empty")

@@ -20,11 +20,8 @@ type CompactRequest = compact.Request
 // Compacted is the compacted conversation with a report.
 type Compacted struct{ compact.Result }
 
-// CompactReport is the report at the end of a compaction.
-type CompactReport = compact.Report
-
-// CompactEvent is a progress event of a compaction.
-type CompactEvent = compact.Event
+// compactEvent is a progress event of a compaction.
+type compactEvent = compact.Event
 
 // JoinOverrides moves members of a request that are named like settings of its profile to the
 // overrides.
@@ -34,17 +31,17 @@ func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.
 
 // Followed is a running compaction. A slow reader does not delay it.
 type Followed struct {
-	events chan CompactEvent
+	events chan compactEvent
 	done   <-chan error
 	out    *Compacted
 }
 
 // Follow starts a compaction, which ends with ctx.
 func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *Compacted], r CompactRequest) *Followed {
-	f := &Followed{events: make(chan CompactEvent, 2*len(r.Messages)+10)} // room for all: nobody waits
-	r.Progress = func(e CompactEvent) { f.events <- e }
+	f := &Followed{events: make(chan compactEvent, 2*len(r.Messages)+10)} // room for all: nobody waits
+	r.Progress = func(e compactEvent) { f.events <- e }
 	f.done = lifecycle.Go(ctx, log, "compaction", func() (err error) {
-		defer r.Progress(CompactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
+		defer r.Progress(compactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
 		f.out, err = flow.Run(ctx, r)
 		return err
 	})
@@ -52,12 +49,12 @@ func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *C
 }
 
 // Next waits for the next event; the last one is of type "result" or "error".
-func (f *Followed) Next(ctx context.Context) (CompactEvent, error) {
+func (f *Followed) Next(ctx context.Context) (compactEvent, error) {
 	select {
 	case e := <-f.events:
 		return e, nil
 	case <-ctx.Done():
-		return CompactEvent{}, context.Cause(ctx)
+		return compactEvent{}, context.Cause(ctx)
 	}
 }
 
@@ -143,8 +140,8 @@ type ReadOriginal struct {
 	Offset, Limit int
 }
 
-// OriginalPage is a page of an original's text.
-type OriginalPage = compact.Page
+// originalPage is a page of an original's text.
+type originalPage = compact.Page
 
 // SearchOriginals requests the places of a text in the input of a compaction. With a Conversation,
 // it requests the messages of that Kind that were removed from it and contain the words.
@@ -178,7 +175,7 @@ func (d Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
 	return kept.Data, err
 }
 
-func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (OriginalPage, error) {
+func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (originalPage, error) {
 	return d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
 }
 

@@ -59,7 +59,7 @@ type Flows struct {
 	Decide             Flow[Decide, Decided]
 	ListLineOutcomes   Flow[memoryd.ToolRef, LineOutcomes]
 	GetOriginal        Flow[GetOriginal, []byte]
-	ReadOriginal       Flow[ReadOriginal, OriginalPage]
+	ReadOriginal       Flow[ReadOriginal, originalPage]
 	SearchOriginals    Flow[SearchOriginals, OriginalHits]
 	UndoCompaction     Flow[UndoCompaction, []jsontext.Value]
 	ReportUsage        Flow[ReportUsage, UsageReport]

@@ -77,7 +77,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 		if err != nil {
 			return p, err
 		}
-		m, err := d.Reader.Read(ctx, meant, NoCalls)
+		m, err := d.Reader.Read(ctx, meant, noCalls)
 		if memoryd.IsKind(err, memoryd.NotFound) {
 			return p, d.known(ctx, r.Workspace)
 		}
@@ -97,7 +97,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 		return p, err
 	}
 	for _, tool := range tools {
-		m, err := d.Reader.Complete(ctx, tool, NoCalls)
+		m, err := d.Reader.Complete(ctx, tool, noCalls)
 		if err != nil {
 			return p, err
 		}

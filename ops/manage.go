@@ -108,7 +108,7 @@ func (d Deps) memories(ctx context.Context, workspace string) ([]Memory, error) 
 		if err != nil {
 			return nil, err
 		}
-		full, err := d.Reader.Complete(ctx, m.Tool, NoCalls)
+		full, err := d.Reader.Complete(ctx, m.Tool, noCalls)
 		if err != nil {
 			return nil, err
 		}

@@ -23,8 +23,8 @@ type Memory struct {
 	AskedAs []string
 }
 
-// NoCalls requests a memory without calls from MemoryReader.
-const NoCalls = -1
+// noCalls requests a memory without calls from MemoryReader.
+const noCalls = -1
 
 // MemoryReader collects what an answer contains about a tool.
 type MemoryReader struct {
@@ -39,7 +39,7 @@ type MemoryReader struct {
 }
 
 // Read returns the memory of ref with its newest calls, oldest first: all of them if calls is 0,
-// none if it is NoCalls. The error for an unknown tool is NotFound.
+// none if it is noCalls. The error for an unknown tool is NotFound.
 func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
 	tool, err := r.Store.Tool(ctx, ref)
 	if err != nil {
@@ -48,15 +48,15 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 	return r.Complete(ctx, tool, calls)
 }
 
-// ReadChanged is Read for a tool that was just changed; it does not use the cache.
-func (r MemoryReader) ReadChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
+// readChanged is Read for a tool that was just changed; it does not use the cache.
+func (r MemoryReader) readChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
 	d, err := r.Store.Described(ctx, ref)
 	if err != nil {
 		return Memory{}, err
 	}
 	m := Memory{Tool: d.Tool, Statistics: stats.Of(d.Samples, r.Recent, d.Counters)}
 	r.Cache.keep(m.Tool, m.Statistics)
-	if calls != NoCalls {
+	if calls != noCalls {
 		m.Calls, err = r.history(ctx, d.Tool, calls)
 	}
 	return m, err
@@ -75,7 +75,7 @@ func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int
 	}
 	m := Memory{Tool: tool, Statistics: kept}
 	var err error
-	if calls != NoCalls {
+	if calls != noCalls {
 		m.Calls, err = r.history(ctx, tool, calls)
 	}
 	return m, err
@@ -129,9 +129,9 @@ func (r NamesRequest) subject() Subject {
 	return s
 }
 
-// LoadedTools are the tools that a request names, without repeats and in the requested order. There
+// loadedTools are the tools that a request names, without repeats and in the requested order. There
 // is at least one.
-type LoadedTools struct {
+type loadedTools struct {
 	NamesRequest
 
 	// Memories are the tools, without statistics and calls.
@@ -140,16 +140,16 @@ type LoadedTools struct {
 	Unknown []string
 }
 
-// NamedTools is the result of loading named tools: *LoadedTools, or *Summaries of them.
-type NamedTools interface{ loaded() *LoadedTools }
+// namedTools is the result of loading named tools: *loadedTools, or *Summaries of them.
+type namedTools interface{ loaded() *loadedTools }
 
-func (t *LoadedTools) loaded() *LoadedTools { return t }
+func (t *loadedTools) loaded() *loadedTools { return t }
 
 // loadTools finds the tools of a request, and refuses one that names none that
 // is known.
-func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, error) {
+func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, error) {
 	seen := map[string]bool{}
-	t := &LoadedTools{NamesRequest: r}
+	t := &loadedTools{NamesRequest: r}
 	for _, name := range r.Tools {
 		if strings.TrimSpace(name) == "" || seen[name] {
 			continue

@@ -12,9 +12,9 @@ import (
 	"unicode"
 )
 
-// Definition describes an op: its name, its input and output types, its settings and its
+// definition describes an op: its name, its input and output types, its settings and its
 // constructor.
-type Definition struct {
+type definition struct {
 	name    string
 	in, out reflect.Type
 	// params makes its settings, to be decoded into; model says that its entry
@@ -25,20 +25,20 @@ type Definition struct {
 }
 
 // definitions are the ops that flows are composed of, by name.
-func definitions() map[string]Definition {
-	all := map[string]Definition{}
-	for _, d := range []Definition{
-		define("validate_tool_call_result_op", func(d Deps, limits Limits) op[RecordRequest, *ValidCalls] {
+func definitions() map[string]definition {
+	all := map[string]definition{}
+	for _, d := range []definition{
+		define("validate_tool_call_result_op", func(d Deps, limits Limits) op[RecordRequest, *validCalls] {
 			return ValidateToolCallResult{d, limits}.Run
 		}),
-		define("parse_tool_call_result_op", func(d Deps, params ParseParams) op[*ValidCalls, *Recorded] {
+		define("parse_tool_call_result_op", func(d Deps, params ParseParams) op[*validCalls, *Recorded] {
 			return ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}.Run
 		}).withModel(),
-		define("load_tool_memory_op", func(d Deps, _ struct{}) op[NamesRequest, *LoadedTools] { return d.loadTools }),
-		define("summary_tool_memory_op", func(d Deps, params SummaryParams) op[NamedTools, *Summaries] {
+		define("load_tool_memory_op", func(d Deps, _ struct{}) op[NamesRequest, *loadedTools] { return d.loadTools }),
+		define("summary_tool_memory_op", func(d Deps, params SummaryParams) op[namedTools, *Summaries] {
 			return SummaryToolMemory{d, params}.Run
 		}).withModel(),
-		define("retrieve_tool_memory_op", func(d Deps, _ struct{}) op[NamedTools, *Retrieved] { return d.retrieve }),
+		define("retrieve_tool_memory_op", func(d Deps, _ struct{}) op[namedTools, *Retrieved] { return d.retrieve }),
 		define("preflight_tool_call_op", func(d Deps, _ PreflightParams) op[PreflightRequest, *Forecast] { return d.preflight }),
 		define("compact_conversation_op", func(d Deps, _ CompactParams) op[CompactRequest, *Compacted] { return d.compact }).withModel(),
 		define("vector_store_op", func(d Deps, _ VectorStoreParams) op[ManageRequest, *Managed] { return d.vectorStore }),
@@ -56,8 +56,8 @@ type op[In, Out any] = func(ctx context.Context, in In) (Out, error)
 
 // define describes an op with settings P; where P has a method Validate, it is asked. build makes
 // the op and changes nothing else.
-func define[P, In, Out any](name string, build func(d Deps, params P) op[In, Out]) Definition {
-	return Definition{
+func define[P, In, Out any](name string, build func(d Deps, params P) op[In, Out]) definition {
+	return definition{
 		name: name, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		params: func() any { return new(P) },
 		build: func(d Deps, params any) op[any, any] {
@@ -67,7 +67,7 @@ func define[P, In, Out any](name string, build func(d Deps, params P) op[In, Out
 }
 
 // withModel lets the op's entry name a model.
-func (d Definition) withModel() Definition {
+func (d definition) withModel() definition {
 	d.model = true
 	return d
 }
@@ -99,7 +99,7 @@ type Plan struct {
 // entry is an entry of the op section with its settings decoded.
 type entry struct {
 	name   string
-	def    Definition
+	def    definition
 	llm    string
 	params any
 }
@@ -139,7 +139,7 @@ func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem
 
 type checker struct {
 	plan     *Plan
-	defs     map[string]Definition
+	defs     map[string]definition
 	known    map[string]*entry
 	bad      map[string]bool // entries with a fault of their own
 	problems []Problem
@@ -250,7 +250,7 @@ func (c *checker) giver(t reflect.Type) string {
 	return " (from " + strings.Join(names, " or ") + ")"
 }
 
-// words says a type's name in words: *ValidCalls is "valid calls".
+// words says a type's name in words: *validCalls is "valid calls".
 func words(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

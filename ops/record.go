@@ -44,13 +44,13 @@ type ParseParams struct {
 	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval"`
 }
 
-// MaxHistoryLimit limits MaxHistory.
-const MaxHistoryLimit = 100_000
+// maxHistoryLimit limits MaxHistory.
+const maxHistoryLimit = 100_000
 
 // Validate returns the first invalid setting.
 func (p ParseParams) Validate() error {
-	if p.MaxHistory < 1 || p.MaxHistory > MaxHistoryLimit {
-		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", MaxHistoryLimit, p.MaxHistory)
+	if p.MaxHistory < 1 || p.MaxHistory > maxHistoryLimit {
+		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", maxHistoryLimit, p.MaxHistory)
 	}
 	if p.EvaluationSleepInterval < 0 {
 		return fmt.Errorf("evaluation_sleep_interval: must be 0 or more (seconds), got %v", p.EvaluationSleepInterval)
@@ -88,7 +88,7 @@ type Recorded struct {
 }
 
 // Run records and judges calls.
-func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded, error) {
+func (o ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded, error) {
 	source := sourceOf(ctx)
 	for i := range r.Calls {
 		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
@@ -165,7 +165,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 }
 
 // append records the calls, within the share of their source.
-func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store.Appended, error) {
+func (o ParseToolCallResult) append(ctx context.Context, r *validCalls) ([]store.Appended, error) {
 	keep, over := o.sources.admit(ctx, r.Calls, o.Params.MaxHistory)
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
 	if err == nil && o.sources.watches(o.Params.MaxHistory) {
@@ -176,7 +176,7 @@ func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store
 
 // await hands the new pending calls over and, unless the request is
 // asynchronous, waits for their verdicts.
-func (o ParseToolCallResult) await(ctx context.Context, r *ValidCalls, appended []store.Appended) error {
+func (o ParseToolCallResult) await(ctx context.Context, r *validCalls, appended []store.Appended) error {
 	var places []int
 	var pending []memoryd.Call
 	for i, a := range appended {
@@ -208,7 +208,7 @@ type counters struct {
 	firstOfTool                   bool
 }
 
-func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended []store.Appended) (*Recorded, error) {
+func (o ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended []store.Appended) (*Recorded, error) {
 	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected, Calls: r.Calls}
 	tools := make([]byte, 0, 256)
 	counted := countersOf(r.Calls, appended)
@@ -249,7 +249,7 @@ const parallelReads = 16
 
 // memories shows the tools of a request. One that does not wait reads nothing: it is
 // shown its own calls.
-func (o ParseToolCallResult) memories(ctx context.Context, r *ValidCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
+func (o ParseToolCallResult) memories(ctx context.Context, r *validCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
 	out := make([]Memory, len(of))
 	if r.Async && !r.WholeHistory {
 		for i, t := range of {
@@ -274,12 +274,12 @@ func (o ParseToolCallResult) memories(ctx context.Context, r *ValidCalls, append
 
 // memory shows the tool of t: its whole history, or only the calls that this
 // request sent and that are still kept.
-func (o ParseToolCallResult) memory(ctx context.Context, r *ValidCalls, t *counters, appended []store.Appended) (Memory, error) {
-	most := NoCalls
+func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (Memory, error) {
+	most := noCalls
 	if r.WholeHistory {
 		most = 0
 	}
-	m, err := o.Reader.ReadChanged(ctx, t.ref, most)
+	m, err := o.Reader.readChanged(ctx, t.ref, most)
 	switch {
 	case err != nil:
 		return m, fmt.Errorf("read back %q: %w", t.ref.Tool, err)

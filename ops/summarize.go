@@ -58,8 +58,8 @@ type Failure struct {
 }
 
 // loaded are the tools as they are now, but those that failed.
-func (s *Summaries) loaded() *LoadedTools {
-	return &LoadedTools{NamesRequest: s.request, Unknown: s.Unknown, Memories: s.Memories}
+func (s *Summaries) loaded() *loadedTools {
+	return &loadedTools{NamesRequest: s.request, Unknown: s.Unknown, Memories: s.Memories}
 }
 
 // SummaryToolMemory updates the guidelines of the loaded tools. It skips tools without new calls. A
@@ -70,7 +70,7 @@ type SummaryToolMemory struct {
 }
 
 // Run updates guidelines and returns the tools.
-func (o SummaryToolMemory) Run(ctx context.Context, named NamedTools) (*Summaries, error) {
+func (o SummaryToolMemory) Run(ctx context.Context, named namedTools) (*Summaries, error) {
 	t := named.loaded()
 	outcomes := make([]outcome, len(t.Memories))
 	// A failure does not end the others: their guidelines are paid for.
@@ -130,7 +130,7 @@ func reasonOf(err error) string {
 }
 
 // collect answers with the summarised tools, then the skipped ones.
-func (o SummaryToolMemory) collect(ctx context.Context, t *LoadedTools, outcomes []outcome) (*Summaries, error) {
+func (o SummaryToolMemory) collect(ctx context.Context, t *loadedTools, outcomes []outcome) (*Summaries, error) {
 	res := &Summaries{Unknown: t.Unknown, request: t.NamesRequest}
 	for _, skipped := range []bool{false, true} {
 		for _, out := range outcomes {

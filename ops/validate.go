@@ -78,8 +78,8 @@ type Rejection struct {
 	Reason string
 }
 
-// ValidCalls are the valid items of a request, as calls. There is at least one.
-type ValidCalls struct {
+// validCalls are the valid items of a request, as calls. There is at least one.
+type validCalls struct {
 	RecordRequest
 
 	Calls    []memoryd.Call
@@ -95,14 +95,14 @@ type ValidateToolCallResult struct {
 }
 
 // Run returns the valid items, or refuses a request without any.
-func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*ValidCalls, error) {
+func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*validCalls, error) {
 	if len(r.Items) == 0 {
 		return nil, refuse("No valid tool_call_results")
 	}
 	if r.ToolName == "" && !anyNamesATool(r.Items) {
 		return nil, refuse("tool_name is required")
 	}
-	v := &ValidCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
+	v := &validCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
 	for i, item := range r.Items {
 		call, reason := o.accept(ctx, &r, item, i)
 		if reason == "" {
@@ -139,7 +139,7 @@ func anyNamesATool(items []Item) bool {
 
 // allMisnamed is the fault of a request none of whose items names a tool that there can
 // be; nil where an item has another.
-func allMisnamed(v *ValidCalls) *memoryd.Fault {
+func allMisnamed(v *validCalls) *memoryd.Fault {
 	var first *memoryd.Fault
 	for i := range v.Items {
 		name := v.Items[i].Call.Tool

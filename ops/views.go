@@ -55,9 +55,6 @@ type (
 	RunCall = store.RunCall
 )
 
-// CallVerdicts returns the verdicts by which calls can be filtered.
-func CallVerdicts() []string { return survey.Verdicts() }
-
 // RankTools requests up to Limit tools from Offset, in an order.
 type RankTools struct {
 	Workspace string

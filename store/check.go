@@ -42,11 +42,11 @@ func checkCall(workspace string, c *memoryd.Call) error {
 	if math.IsNaN(c.TimeCost) {
 		return memoryd.Errorf(memoryd.Invalid, "its time cost is not a number")
 	}
-	return CheckEvaluation(&c.Evaluation)
+	return checkEvaluation(&c.Evaluation)
 }
 
-// CheckEvaluation returns an Invalid error for an evaluation that can never be stored.
-func CheckEvaluation(e *memoryd.Evaluation) error {
+// checkEvaluation returns an Invalid error for an evaluation that can never be stored.
+func checkEvaluation(e *memoryd.Evaluation) error {
 	if math.IsNaN(e.Score) || math.IsNaN(e.Cost.Requests) || math.IsInf(e.Cost.Requests, 0) {
 		return memoryd.Errorf(memoryd.Invalid, "the score or the cost is not a number")
 	}
@@ -57,10 +57,10 @@ func CheckEvaluation(e *memoryd.Evaluation) error {
 	return memoryd.Errorf(memoryd.Invalid, "unknown evaluation state %q", string(e.State))
 }
 
-// CheckVerdicts returns an Invalid error if one of the verdicts can never be stored.
-func CheckVerdicts(verdicts []Verdict) error {
+// checkVerdicts returns an Invalid error if one of the verdicts can never be stored.
+func checkVerdicts(verdicts []Verdict) error {
 	for i := range verdicts {
-		if err := CheckEvaluation(&verdicts[i].Evaluation); err != nil {
+		if err := checkEvaluation(&verdicts[i].Evaluation); err != nil {
 			return memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
 		}
 	}
@@ -75,8 +75,8 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// CheckLimit returns an Invalid error for a negative limit.
-func CheckLimit(limit int) error {
+// checkLimit returns an Invalid error for a negative limit.
+func checkLimit(limit int) error {
 	if limit < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "a limit must not be negative")
 	}
@@ -88,22 +88,22 @@ func (p CallPage) Check() error {
 	if p.Before < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "the number before which a page ends must not be negative")
 	}
-	return CheckLimit(p.Limit)
+	return checkLimit(p.Limit)
 }
 
-// CheckRun returns an Invalid error for arguments that RunCalls can never answer.
-func CheckRun(workspace, run string, limit int) error {
+// checkRun returns an Invalid error for arguments that RunCalls can never answer.
+func checkRun(workspace, run string, limit int) error {
 	if err := CheckName("workspace", workspace); err != nil {
 		return err
 	}
 	if err := CheckName("run", run); err != nil {
 		return err
 	}
-	return CheckLimit(limit)
+	return checkLimit(limit)
 }
 
-// CheckRecordKey returns an Invalid error for a key that cannot identify a record.
-func CheckRecordKey(k RecordKey) error {
+// checkRecordKey returns an Invalid error for a key that cannot identify a record.
+func checkRecordKey(k RecordKey) error {
 	if k.Workspace != "" {
 		if err := CheckName("workspace", k.Workspace); err != nil {
 			return err
@@ -130,21 +130,21 @@ func checkKind(kind string) error {
 	return nil
 }
 
-// CheckRecordRange returns an Invalid error for arguments that ListRecords can never answer. An
+// checkRecordRange returns an Invalid error for arguments that ListRecords can never answer. An
 // empty ID starts at the beginning.
-func CheckRecordRange(from RecordKey, limit int) error {
+func checkRecordRange(from RecordKey, limit int) error {
 	if from.ID == "" {
 		from.ID = "0"
 	}
-	if err := CheckRecordKey(from); err != nil {
+	if err := checkRecordKey(from); err != nil {
 		return err
 	}
-	return CheckLimit(limit)
+	return checkLimit(limit)
 }
 
 // CheckRecord returns an Invalid error for a record that can never be stored.
 func CheckRecord(r *Record) error {
-	if err := CheckRecordKey(r.RecordKey); err != nil {
+	if err := checkRecordKey(r.RecordKey); err != nil {
 		return err
 	}
 	if len(r.Data) > MaxRecordBytes {
@@ -196,15 +196,15 @@ func CheckRecords(rs []Record) error {
 	return nil
 }
 
-// CheckOverride returns an Invalid error for an invalid verdict.
-func CheckOverride(v *Verdict) error {
+// checkOverride returns an Invalid error for an invalid verdict.
+func checkOverride(v *Verdict) error {
 	switch a := v.Amendment; {
 	case a != nil && math.IsNaN(a.TimeCost):
 		return memoryd.Errorf(memoryd.Invalid, "its time cost is not a number")
 	case a == nil && v.Evaluation.State != memoryd.Judged:
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
-	return CheckEvaluation(&v.Evaluation)
+	return checkEvaluation(&v.Evaluation)
 }
 
 // Within returns an error for a setting outside its limits; key is the name of the setting.

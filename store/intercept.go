@@ -78,7 +78,7 @@ func (i interceptor) Append(ctx context.Context, b Batch) ([]Appended, error) {
 }
 
 func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	return through(ctx, i, "History", CheckLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) { return s.History(ctx, ref, limit) })
+	return through(ctx, i, "History", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) { return s.History(ctx, ref, limit) })
 }
 
 func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
@@ -98,7 +98,7 @@ func (i interceptor) ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallP
 }
 
 func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error) {
-	return through(ctx, i, "RunCalls", CheckRun(workspace, run, limit), func(ctx context.Context, s Store) ([]RunCall, error) {
+	return through(ctx, i, "RunCalls", checkRun(workspace, run, limit), func(ctx context.Context, s Store) ([]RunCall, error) {
 		return s.RunCalls(ctx, workspace, run, limit)
 	})
 }
@@ -121,13 +121,13 @@ func (i interceptor) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Too
 }
 
 func (i interceptor) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	return through(ctx, i, "ListTools", CheckLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
+	return through(ctx, i, "ListTools", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
 		return s.ListTools(ctx, workspace, after, limit)
 	})
 }
 
 func (i interceptor) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	return through(ctx, i, "ListWorkspaces", CheckLimit(limit), func(ctx context.Context, s Store) ([]string, error) {
+	return through(ctx, i, "ListWorkspaces", checkLimit(limit), func(ctx context.Context, s Store) ([]string, error) {
 		return s.ListWorkspaces(ctx, after, limit)
 	})
 }
@@ -137,7 +137,7 @@ func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g me
 }
 
 func (i interceptor) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	return through(ctx, i, "SearchTools", CheckLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
+	return through(ctx, i, "SearchTools", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
 		return s.SearchTools(ctx, workspace, query, limit)
 	})
 }
@@ -155,7 +155,7 @@ func (i interceptor) DeleteWorkspace(ctx context.Context, workspace string) (int
 }
 
 func (i interceptor) Settle(ctx context.Context, verdicts []Verdict) ([]bool, error) {
-	return through(ctx, i, "Settle", CheckVerdicts(verdicts), func(ctx context.Context, s Store) ([]bool, error) {
+	return through(ctx, i, "Settle", checkVerdicts(verdicts), func(ctx context.Context, s Store) ([]bool, error) {
 		if len(verdicts) == 0 {
 			return nil, nil
 		}
@@ -164,11 +164,11 @@ func (i interceptor) Settle(ctx context.Context, verdicts []Verdict) ([]bool, er
 }
 
 func (i interceptor) Override(ctx context.Context, v Verdict) (memoryd.Call, error) {
-	return through1(ctx, i, "Override", CheckOverride(&v), Store.Override, v)
+	return through1(ctx, i, "Override", checkOverride(&v), Store.Override, v)
 }
 
 func (i interceptor) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	return through(ctx, i, "Claim", CheckLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) {
+	return through(ctx, i, "Claim", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) {
 		return s.Claim(ctx, now, lease, limit)
 	})
 }
@@ -178,7 +178,7 @@ func (i interceptor) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.E
 }
 
 func (i interceptor) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	return i.plain(ctx, "CacheVerdict", CheckEvaluation(&e), func(ctx context.Context, s Store) error { return s.CacheVerdict(ctx, key, e) })
+	return i.plain(ctx, "CacheVerdict", checkEvaluation(&e), func(ctx context.Context, s Store) error { return s.CacheVerdict(ctx, key, e) })
 }
 
 func (i interceptor) PutRecord(ctx context.Context, r Record) (int64, error) {
@@ -195,23 +195,23 @@ func (i interceptor) PutRecords(ctx context.Context, rs []Record) error {
 }
 
 func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) {
-	return through1(ctx, i, "Record", CheckRecordKey(key), Store.Record, key)
+	return through1(ctx, i, "Record", checkRecordKey(key), Store.Record, key)
 }
 
 func (i interceptor) ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error) {
-	return through(ctx, i, "ListRecords", CheckRecordRange(from, limit), func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
+	return through(ctx, i, "ListRecords", checkRecordRange(from, limit), func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
 }
 
 func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error) {
-	return through1(ctx, i, "RecordsSize", CheckRecordRange(of, 0), Store.RecordsSize, of)
+	return through1(ctx, i, "RecordsSize", checkRecordRange(of, 0), Store.RecordsSize, of)
 }
 
 func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {
-	return i.plain(ctx, "DeleteRecord", CheckRecordKey(key), func(ctx context.Context, s Store) error { return s.DeleteRecord(ctx, key) })
+	return i.plain(ctx, "DeleteRecord", checkRecordKey(key), func(ctx context.Context, s Store) error { return s.DeleteRecord(ctx, key) })
 }
 
 func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	return through(ctx, i, "ExpireRecords", CheckLimit(limit), func(ctx context.Context, s Store) (int, error) { return s.ExpireRecords(ctx, now, limit) })
+	return through(ctx, i, "ExpireRecords", checkLimit(limit), func(ctx context.Context, s Store) (int, error) { return s.ExpireRecords(ctx, now, limit) })
 }
 
 func (i interceptor) Ping(ctx context.Context) error {

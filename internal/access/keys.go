@@ -38,11 +38,11 @@ const (
 	reread = 10 * time.Second
 )
 
-// MaxName limits the name of a key, in bytes.
-const MaxName = 100
+// maxName limits the name of a key, in bytes.
+const maxName = 100
 
-// MaxWorkspaces limits the number of workspaces of a key.
-const MaxWorkspaces = 1000
+// maxWorkspaces limits the number of workspaces of a key.
+const maxWorkspaces = 1000
 
 // Key describes an API key, without its secret.
 type Key struct {
@@ -269,12 +269,12 @@ type Wanted struct {
 
 func (w *Wanted) check(now time.Time) error {
 	switch {
-	case len(w.Name) > MaxName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return memoryd.Errorf(memoryd.Invalid, "name: at most %d bytes without control characters", MaxName)
+	case len(w.Name) > maxName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return memoryd.Errorf(memoryd.Invalid, "name: at most %d bytes without control characters", maxName)
 	case len(w.Roles.Names()) == 0:
 		return memoryd.Errorf(memoryd.Invalid, "roles: at least one of record, read, curate and admin")
-	case w.Workspaces != nil && len(w.Workspaces) == 0 || len(w.Workspaces) > MaxWorkspaces:
-		return memoryd.Errorf(memoryd.Invalid, "workspaces: 1 to %d names, or * for all", MaxWorkspaces)
+	case w.Workspaces != nil && len(w.Workspaces) == 0 || len(w.Workspaces) > maxWorkspaces:
+		return memoryd.Errorf(memoryd.Invalid, "workspaces: 1 to %d names, or * for all", maxWorkspaces)
 	case !w.Expires.IsZero() && !w.Expires.After(now):
 		return memoryd.Errorf(memoryd.Conflict, "expires: must be in the future")
 	case w.Rate < 0 || w.Rate > 1e6:

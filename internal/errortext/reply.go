@@ -56,7 +56,7 @@ func ReadReply(d *Doc, i int32) Reply {
 func (r *Reply) member(c int32, ro role) {
 	switch ro {
 	case roleError:
-		if r.Err == 0 && r.Doc.Truthy(c) {
+		if r.Err == 0 && r.Doc.truthy(c) {
 			r.Err = c
 		}
 	case roleFailed, roleSuccess:
@@ -73,7 +73,7 @@ func (r *Reply) member(c int32, ro role) {
 	case roleEnvelope:
 		r.Envelopes = append(r.Envelopes, c)
 	case roleWarning:
-		if r.Doc.Truthy(c) {
+		if r.Doc.truthy(c) {
 			r.Warning = c
 		}
 	case roleExit:

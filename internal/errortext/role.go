@@ -107,8 +107,8 @@ var voidTexts = phrases.Words(
 	"undefined", "noerror", "00000",
 )
 
-// Truthy reports whether the value of an error or warning member has content.
-func (d *Doc) Truthy(i int32) bool {
+// truthy reports whether the value of an error or warning member has content.
+func (d *Doc) truthy(i int32) bool {
 	n := &d.Nodes[i]
 	switch n.Kind {
 	case loosejson.True:
@@ -120,7 +120,7 @@ func (d *Doc) Truthy(i int32) bool {
 			if r := roleOf(d.Nodes[c].Key); r == roleCode && d.Number(c) == 0 {
 				continue
 			}
-			if d.Truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.Number(c) != 0 {
+			if d.truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.Number(c) != 0 {
 				return true
 			}
 		}

@@ -72,7 +72,7 @@ func (l *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.U
 
 // Verdict counts a verdict on a call of the tool; by is its Evaluation.JudgedBy.
 func (l *Ledger) Verdict(ref memoryd.ToolRef, by string) {
-	l.count(ref.Workspace, Row{Tool: ref.Tool, Op: OpEvaluate, By: shortBy(by), Verdicts: 1})
+	l.count(ref.Workspace, Row{Tool: ref.Tool, Op: opEvaluate, By: shortBy(by), Verdicts: 1})
 }
 
 func (l *Ledger) count(workspace string, r Row) {

@@ -31,8 +31,8 @@ type Row struct {
 	Verdicts int64 `json:"verdicts,omitempty"`
 }
 
-// OpEvaluate is the op that judges calls.
-const OpEvaluate = "evaluate"
+// opEvaluate is the op that judges calls.
+const opEvaluate = "evaluate"
 
 // label is what tells the rows of one hour apart.
 type label struct{ tool, op, by string }
