@@ -18,23 +18,53 @@ func chance(bad, n, good, all int) float64 {
 	return min(1, sum)
 }
 
-// tests is how many conditions might have stood in the place of one, which bounds what
-// chance alone brings about: one for each parameter, or pair of them, and for each value
-// that it was tried with. Where messages name the parameters there is no choice of those.
-func (s *search) tests(c *candidate, kind string) float64 {
-	n, alike := float64(s.columns), 0.0
-	for i := range s.all {
-		if o := &s.all[i]; o.what == c.what && o.p == c.p && o.q == c.q {
-			alike++
-		}
-	}
+// tests is how many conditions might have stood in the place of one that chance alone brings
+// about so often among n bad calls: one for each parameter, or pair of them, and for each
+// value that it was tried with. Where messages name the parameters there is no choice of
+// those.
+func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
+	columns := max(1, float64(len(s.columns)))
+	named := Named(kind, c.p) && (c.q == "" || Named(kind, c.q))
 	switch {
 	case c.p == "":
-		n = 2
-	case Named(kind, c.p) && (c.q == "" || Named(kind, c.q)):
-		n = 1
+		columns = 2
+	case named:
+		columns = 1
 	case c.paired():
-		n = max(1, n*(n-1)/2)
+		columns = max(1, columns*(columns-1)/2)
 	}
-	return n * alike
+	switch c.what {
+	case is, begins:
+		looks := 0.0
+		for i := range s.columns {
+			if o := &s.columns[i]; o.name == c.p || !named {
+				looks += o.looks(c.what, n, int(s.good), by)
+			}
+		}
+		return max(columns, looks)
+	case notIn:
+		return columns * subsets(len(s.column(c.p).given), len(c.set))
+	case notLike:
+		return columns * subsets(len(s.column(c.p).written), len(c.set))
+	default:
+		return columns * float64(s.looked[at{c.what, c.p, c.q}])
+	}
+}
+
+// subsets is in how many ways so many of all can be chosen.
+func subsets(all, of int) float64 { return math.Exp(stats.LogChoose(all, min(all, of))) }
+
+// looks counts the values of a parameter that so many calls gave that these could be as
+// unevenly parted by chance.
+func (c *column) looks(w what, n, good int, by float64) (looks float64) {
+	values := c.given
+	if w == begins {
+		values = c.begun
+	}
+	for _, calls := range values {
+		if chance(min(calls, n), n, max(0, calls-n), good) <= by {
+			looks++
+		}
+	}
+	return looks
 }

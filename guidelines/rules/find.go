@@ -159,8 +159,24 @@ type search struct {
 	hints    bool            // one call of one run is enough
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls
-	columns  int
+	columns  []column
+	looked   map[at]int // hypotheses by what they are about
 	all      []candidate
+}
+
+// at is what a hypothesis is about, whatever the value.
+type at struct {
+	what what
+	p, q string
+}
+
+// column is what the calls gave for a parameter.
+func (s *search) column(p string) *column {
+	at := slices.IndexFunc(s.columns, func(c column) bool { return c.name == p })
+	if at < 0 {
+		return &column{}
+	}
+	return &s.columns[at]
 }
 
 // run lists the rules that the calls bear out, and closes the calls that they explain.
@@ -178,7 +194,7 @@ func (s *search) run() (found []Rule) {
 		return nil
 	}
 	cols := columnsOf(s.rows)
-	s.columns = max(1, len(cols))
+	s.columns, s.looked = cols, map[at]int{}
 	s.candidates(cols)
 	order := make([]string, 0, len(kinds))
 	for k := range kinds {
@@ -235,6 +251,7 @@ func (s *search) candidates(cols []column) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
+		s.looked[at{h.what, h.p, h.q}]++
 		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows)), few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.good > 0 && o.closed(s.rows) })}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
@@ -368,7 +385,8 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := chance(int(counted), int(n), int(c.good), int(s.good)) * s.tests(c, kind)
+		by := chance(int(counted), int(n), int(c.good), int(s.good))
+		by *= s.tests(c, kind, int(n), by)
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}

@@ -19,14 +19,16 @@ const (
 
 // column is what the calls gave for one parameter.
 type column struct {
-	name             string
-	nums, badNums    []float64
-	texts, forms     []string // of good calls, each once
-	goodTexts        map[string]int
-	badTexts         map[string]int
-	badHeads         map[string]int
-	good, bad        int // calls that gave it
-	numeric, textual bool
+	name          string
+	nums, badNums []float64
+	texts, forms  []string // of good calls, each once
+	goodTexts     map[string]int
+	badTexts      map[string]int
+	badHeads      map[string]int
+	// given are the calls by value, begun by how it begins, written by its form.
+	given, begun, written map[string]int
+	good, bad             int // calls that gave it
+	numeric, textual      bool
 }
 
 // tellable reports whether a line may name a parameter or a tool. Elements of lists have no name.
@@ -48,7 +50,7 @@ func columnsOf(rows []row) []column {
 				}
 				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}, badHeads: map[string]int{}})
+				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}, badHeads: map[string]int{}, given: map[string]int{}, begun: map[string]int{}, written: map[string]int{}})
 			}
 			list[k].take(v, rows[i].Bad)
 		}
@@ -60,6 +62,16 @@ func columnsOf(rows []row) []column {
 }
 
 func (c *column) take(v value, bad bool) {
+	h := ""
+	if v.kind == text || v.kind == truth {
+		c.given[v.text]++
+	}
+	if v.kind == text {
+		c.written[form(v.text)]++
+		if h = head(v.text); h != "" {
+			c.begun[h]++
+		}
+	}
 	if bad {
 		c.bad++
 		if v.kind == number {
@@ -67,7 +79,7 @@ func (c *column) take(v value, bad bool) {
 		} else if v.text != "" && len(c.badTexts) < 64 {
 			c.badTexts[v.text]++
 		}
-		if h := head(v.text); v.kind == text && h != "" && len(c.badHeads) < 64 {
+		if h != "" && len(c.badHeads) < 64 {
 			c.badHeads[h]++
 		}
 		return
