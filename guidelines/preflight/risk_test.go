@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -42,5 +43,39 @@ func TestAHighRiskNeverStandsWithoutItsReason(t *testing.T) {
 	}
 	if high < 5 {
 		t.Errorf("only %d forecasts of a high risk", high)
+	}
+}
+
+// One good call under the condition of a rule ends its warnings, also one that the model has
+// not learned from; the next failure brings them back.
+func TestTheNewestCallOfARulesConditionDecidesOnItsWarning(t *testing.T) {
+	t.Parallel()
+	o := evidence.NewObserver()
+	var calls []memoryd.Call
+	var obs []evidence.Observation
+	add := func(mode string, score float64) {
+		c := call(len(calls), fmt.Sprintf(`{"mode":%q}`, mode), map[bool]string{true: `{"rows":[1]}`, false: "E17"}[score > 0], score, 1)
+		calls, obs = append(calls, c), append(obs, o.Observe(&c))
+	}
+	for i := range 60 {
+		add([]string{"amber", "delta"}[i%2], 1)
+	}
+	for range 4 {
+		add("opal", 0)
+	}
+	warned := func(since []evidence.Observation) bool {
+		found, hints := evidence.RulesAndHints("t", obs[:len(obs)-len(since)])
+		m := preflight.Learn(calls[:len(calls)-len(since)], preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
+		for _, w := range m.Assess(preflight.Planned{Input: json.RawMessage(`{"mode":"opal"}`), Since: since}).Warnings {
+			if w.Rule == "tested_rule" {
+				return true
+			}
+		}
+		return false
+	}
+	for i, score := range []float64{0, 1, 0} {
+		if add("opal", score); warned(nil) != (score == 0) || warned(obs[len(obs)-1:]) != (score == 0) {
+			t.Errorf("after call %d with score %v: warned %v, not learned %v", i, score, warned(nil), warned(obs[len(obs)-1:]))
+		}
 	}
 }

@@ -94,7 +94,7 @@ func (m *Model) broken(v *view) []Warning {
 	}
 	for i := range m.options.Hints {
 		t := &m.options.Hints[i]
-		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v)) && v.against(t) == 0 {
+		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v)) && !v.contradicts(t) {
 			out = append(out, Warning{Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys, Severity: Note})
 		}
 	}
@@ -124,8 +124,8 @@ func (v *view) against(t *Tested) int {
 	return t.Against(newer)
 }
 
-// contradicts reports whether the newest calls speak against a rule.
-func (v *view) contradicts(t *Tested) bool { return v.against(t) >= tested.Contradictions }
+// contradicts reports whether the newest call of the rule's condition speaks against it.
+func (v *view) contradicts(t *Tested) bool { return v.against(t) > 0 }
 
 // mend changes what the planned call breaks, if all of it can be mended.
 func (m *Model) mend(v *view) fix {
@@ -137,7 +137,7 @@ func (m *Model) mend(v *view) fix {
 			continue // mended by another change
 		}
 		edits := t.Mend(p, m.given(v))
-		if len(edits) == 0 || v.against(t) > 0 {
+		if len(edits) == 0 {
 			return fix{}
 		}
 		for _, e := range edits {

@@ -258,26 +258,37 @@ func (s *search) candidates(cols []column) {
 				c.good++
 			}
 		}
-		if c.good <= maxWrong*s.good && s.against(c.meets) < Contradictions {
+		if c.good <= maxWrong*s.good && s.against(&c) < Contradictions {
 			s.all = append(s.all, c)
 		}
 	}
 }
 
-// against counts the good calls in a row that met a condition, up to the newest.
-func (s *search) against(meets []bool) (good int) {
-	for i := range slices.Backward(s.rows) {
-		if meets[i] && s.rows[i].Bad {
-			break
+// against counts the good calls that speak against a condition since a call last went wrong
+// under it: they met it or, of a set of values or forms, gave one that was new.
+func (s *search) against(c *candidate) (good int) {
+	last := -1
+	for i := range s.rows {
+		if c.meets[i] && s.rows[i].Bad {
+			last = i
 		}
-		if meets[i] {
+	}
+	known := map[string]bool{"": true}
+	for i := range s.rows {
+		if s.rows[i].Bad {
+			continue
+		}
+		m := c.member(&s.rows[i])
+		if i > last && (c.meets[i] || !known[m]) {
 			good++
 		}
+		known[m] = true
 	}
 	return good
 }
 
-// Contradictions is the number of consecutive good calls that suspend a rule.
+// Contradictions is the number of consecutive good calls against it that end a rule. One
+// ends its warnings and suggestions.
 const Contradictions = 3
 
 // best is the rule that explains most of the open calls of a kind and can be told.
@@ -339,7 +350,7 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 	}
 	if r.write(s, behind); r.Line != "" {
 		r.Line += s.twin(top, behind)
-		r.against = s.against(top.meets)
+		r.against = s.against(top)
 	}
 }
 

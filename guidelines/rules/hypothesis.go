@@ -95,6 +95,18 @@ func (h *hypothesis) holds(r *row) bool {
 	return false
 }
 
+// member is what a call gave of a set of values or forms; "" for nothing, or no set.
+func (h *hypothesis) member(r *row) string {
+	switch v := r.in[h.p]; {
+	case v.kind != text:
+	case h.what == notIn:
+		return v.text
+	case h.what == notLike:
+		return form(v.text)
+	}
+	return ""
+}
+
 func hasField(state, field string) bool {
 	return slices.Contains(strings.Fields(state), field)
 }

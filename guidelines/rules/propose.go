@@ -232,14 +232,17 @@ func stepOf(nums []float64) float64 {
 		if n != math.Trunc(n) || math.Abs(n) > 1e12 {
 			return 1
 		}
-		for a, b := step, math.Abs(n); ; a, b = b, math.Mod(a, b) {
-			if b == 0 {
-				step = a
-				break
-			}
-		}
+		step = divisor(step, n)
 	}
 	return step
+}
+
+// divisor is the greatest that two whole numbers have in common.
+func divisor(a, b float64) float64 {
+	for b != 0 {
+		a, b = b, math.Mod(a, b)
+	}
+	return math.Abs(a)
 }
 
 // sources are the hypotheses on where the value of a parameter came from, and on what

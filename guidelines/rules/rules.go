@@ -93,7 +93,8 @@ type Rule struct {
 	Behind []int `json:"-"`
 	// Source is who made the calls behind a hint.
 	Source uint64 `json:"-"`
-	// edge is the number nearest to the bound that failed, where no message told the bound.
+	// edge is the number nearest to the bound that failed, where no message told the bound; of
+	// a step the greatest divisor of it that a failed number had.
 	edge *float64
 	// doubtful says that calls went on to fail in the same way without breaking the rule:
 	// then it changes none.
@@ -196,15 +197,20 @@ func (r *Rule) Refuses(path, given string, numeric bool) bool {
 }
 
 // beyond reports whether a number is nearer to one that failed than to the bound of those
-// that worked, or on the far side of it.
+// that worked, or on the far side of it; of a step, that it has no greater divisor in common
+// with it than one that failed.
 func beyond(w what, v, bound, edge float64) bool {
-	if w == below {
+	switch w {
+	case below:
 		return v <= (bound+edge)/2
+	case offStep:
+		return divisor(v, bound) <= edge
+	default:
 	}
 	return v >= (bound+edge)/2
 }
 
-// Against counts the consecutive good calls, up to the newest, that met the condition: among
+// Against counts the consecutive good calls, up to the newest, that speak against it: among
 // the calls that the rule was found in, and among newer ones, oldest first. newer says which
 // of those met it.
 func (r *Rule) Against(newer []bool) int {

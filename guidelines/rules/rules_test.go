@@ -293,7 +293,7 @@ func TestAChangedToolIsNotMendedWithWhatItRefusesNow(t *testing.T) {
 	}
 }
 
-func TestOneGoodCallAgainstARuleEndsItsSuggestionsAndThreeEndIt(t *testing.T) {
+func TestThreeGoodCallsAgainstARuleEndIt(t *testing.T) {
 	var calls []Call
 	for i := range 100 {
 		calls = append(calls, good(i, `{"mode":"amber"}`))
@@ -303,18 +303,53 @@ func TestOneGoodCallAgainstARuleEndsItsSuggestionsAndThreeEndIt(t *testing.T) {
 	}
 	for n := range 4 {
 		found := broken(Find("own", calls), `{"mode":"opal"}`)
-		edits := 0
-		for i := range found {
-			edits += len(found[i].Mend(Plan(&Call{Input: json.RawMessage(`{"mode":"opal"}`)}), nil))
-		}
-		if (len(found) > 0) != (n < Contradictions) || (edits > 0) != (n == 0) {
-			t.Errorf("after %d good calls against it: %d rules, %d edits", n, len(found), edits)
+		if (len(found) > 0) != (n < Contradictions) || len(found) > 0 && found[0].Against(nil) != n {
+			t.Errorf("after %d good calls against it: %d rules, %+v", n, len(found), found)
 		}
 		calls = append(calls, good(160+n, `{"mode":"opal"}`))
 	}
 	r := Rule{against: 2}
 	if r.Against([]bool{true}) != 3 || r.Against([]bool{true, false, true}) != 1 {
 		t.Error("calls since a rule was found are not counted on")
+	}
+}
+
+// A set of values that grows without a failure is no set.
+func TestGoodCallsWithNewValuesSpeakAgainstASetOfThem(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"mode":%q}`, []string{"amber", "delta", "kelp"}[i%3])))
+	}
+	for i := range 4 {
+		calls = append(calls, bad(100+i, fmt.Sprintf(`{"mode":%q}`, []string{"opal", "pine"}[i%2]), "E17"))
+	}
+	for n, value := range []string{"", "lotus", "maple", "nickel"} {
+		if value != "" {
+			calls = append(calls, good(140+n, fmt.Sprintf(`{"mode":%q}`, value)), good(150+n, fmt.Sprintf(`{"mode":%q}`, value)))
+		}
+		if found := broken(Find("own", calls), `{"mode":"quartz"}`); (len(found) > 0) != (n < Contradictions) || len(found) > 0 && found[0].Against(nil) != n {
+			t.Errorf("after %d new values that worked: %+v", n, found)
+		}
+	}
+}
+
+// Where all good numbers are multiples of 40, and those that failed of 1 and 4 only, steps of
+// 20 may work, unless the messages tell the step.
+func TestAStepBetweenThoseThatWorkedAndFailedIsUnknown(t *testing.T) {
+	for _, said := range []string{"E17", "n goes in steps of 40", "n goes in steps of 20"} {
+		var calls []Call
+		for i := range 40 {
+			calls = append(calls, good(i, fmt.Sprintf(`{"n":%d}`, 40*(1+i%9))))
+		}
+		for i, n := range []int{161, 284, 93} {
+			calls = append(calls, bad(60+i, fmt.Sprintf(`{"n":%d}`, n), said))
+		}
+		found := Find("own", calls)
+		for n, want := range map[int]bool{161: true, 44: true, 60: said == "n goes in steps of 40", 80: false} {
+			if got := broken(found, fmt.Sprintf(`{"n":%d}`, n)); (len(got) > 0) != want {
+				t.Errorf("%s: %d breaks %q", said, n, lines(got))
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -111,7 +112,9 @@ func (r *Rule) write(s *search, behind []*row) {
 		if !shown(h.set[0]) {
 			return
 		}
-	case without, with, offStep, apart, both, notAfter, notBefore, unseen:
+	case offStep:
+		r.stepSaid(behind)
+	case without, with, apart, both, notAfter, notBefore, unseen:
 	}
 	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
 		r.Line = "Do not give `" + h.p + "` as " + quoted(h.set)
@@ -234,6 +237,25 @@ func (r *Rule) boundSaid(behind []*row) string {
 		return fmt.Sprintf(" (%s worked, %s and less failed)", plain(worked), plain(first))
 	}
 	return fmt.Sprintf(" (%s worked, %s and more failed)", plain(worked), plain(first))
+}
+
+// stepSaid sets the step to the number that the messages agree on, if good calls keep to it
+// and failed ones do not. Without one, steps between are unknown: the edge is the greatest
+// that a failed call kept to.
+func (r *Rule) stepSaid(behind []*row) {
+	h, edge := &r.when, 0.0
+	for _, b := range behind {
+		edge = max(edge, divisor(b.in[h.p].num, h.bound))
+	}
+	said := agreed(behind, func(message string) []string { return boundsIn(message, h.p) }, func(s string) bool {
+		n, err := strconv.ParseFloat(s, 64)
+		return err == nil && n > 0 && math.Mod(h.bound, n) == 0 && !slices.ContainsFunc(behind, func(b *row) bool { return math.Mod(b.in[h.p].num, n) == 0 })
+	})
+	if n, err := strconv.ParseFloat(said, 64); err == nil {
+		h.bound = n
+		return
+	}
+	r.edge = &edge
 }
 
 // What stands around a number in a message.
