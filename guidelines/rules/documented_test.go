@@ -56,6 +56,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"str_replace_editor", `{"command":"undo_edit","path":"/p/a"}`, "No edit history found for /p/a.", "undo"},
 		{"edit", `{"filePath":"/p/a","oldString":"a","newString":"b"}`, "oldString not found in content", "unlike"},
 		{"edit", `"1:4\nx\nend_of_edit"`, "Your proposed edit has introduced new syntax error(s). Please read this error message carefully", "syntax"},
+		{"edit", `"1:4\nx\nend_of_edit"`, "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ']'\n\n[File: /p/a.py (373 lines total)]\n282: \"Pixel Data must be present in \"", "syntax"},
 		{"mcp__fs__read_text_file", `{"path":"/etc/x"}`, "Access denied - path outside allowed directories: /etc/x not in /p", "outside"},
 		{"TodoWrite", `{"todos":[]}`, "Only one task can be in_progress at a time", "one"},
 		{"str_replace_editor", `{"command":"view","path":"/p","view_range":[1,2]}`, "The `view_range` parameter is not allowed when `path` points to a directory.", "directory"},
