@@ -99,7 +99,7 @@ var handbook = []documented{
 	doc("file", "path old patch pattern notebook", `<absent>|could not read|invalid path|not a valid path`,
 		lookFirst),
 	doc("file", "command", `no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any|no match(es)? found`, "Look first what is there, and give paths in the command as they were found"),
-	doc("address", "url", `invalid url|valid url|url must|scheme|protocol|malformed`, "Give the whole address, with https:// before it"),
+	doc("address", "url", `valid url|url must|\b(scheme|protocol|malformed)`, "Give the whole address, with https:// before it"),
 	doc("redirect", "url", `redirect|moved`, "Call it again with the address that the answer names"),
 	doc("page", "url", `\b(404|410)\b|not found`, "Search for the address first: this page is not there"),
 	doc("sign-in", "url", `\b(401|403)\b|unauthori[sz]ed|forbidden|sign in|log ?in|robots`, "Fetch a page that is public, or use a tool that is signed in"),

@@ -58,6 +58,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"edit", `"1:4\nx\nend_of_edit"`, "Your proposed edit has introduced new syntax error(s). Please read this error message carefully", "syntax"},
 		{"edit", `"1:4\nx\nend_of_edit"`, "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ']'\n\n[File: /p/a.py (373 lines total)]\n282: \"Pixel Data must be present in \"", "syntax"},
 		{"mcp__fs__read_text_file", `{"path":"/etc/x"}`, "Access denied - path outside allowed directories: /etc/x not in /p", "outside"},
+		{"fetch", `{"url":"https://a.b/c"}`, "The sites robots.txt (https://a.b/robots.txt), specifies that autonomous fetching of this page is not allowed, <useragent>ModelContextProtocol/1.0</useragent>", "sign-in"},
 		{"TodoWrite", `{"todos":[]}`, "Only one task can be in_progress at a time", "one"},
 		{"str_replace_editor", `{"command":"view","path":"/p","view_range":[1,2]}`, "The `view_range` parameter is not allowed when `path` points to a directory.", "directory"},
 		{"str_replace_editor", `{"command":"cat","path":"/p/a"}`, "Unrecognized command cat. The allowed commands for the str_replace_editor tool are: view, create, str_replace, insert, undo_edit", "choice"},
