@@ -357,7 +357,7 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 // twin names another parameter whose condition held for the same calls and no others: which
 // of the two is to blame, the calls do not tell.
 func (s *search) twin(top *candidate, behind []*row) string {
-	if top.p == "" || top.paired() {
+	if s.hints || top.p == "" || top.paired() {
 		return ""
 	}
 	for i := range s.all {
