@@ -43,9 +43,9 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 		}
 		return max(columns, looks)
 	case notIn:
-		return columns * subsets(len(s.column(c.p).given), len(c.set))
+		return columns * subsets(len(s.column(c.p).texts), len(c.set))
 	case notLike:
-		return columns * subsets(len(s.column(c.p).written), len(c.set))
+		return columns * subsets(len(s.column(c.p).forms), len(c.set))
 	default:
 		return columns * float64(s.looked[at{c.what, c.p, c.q}])
 	}
@@ -57,11 +57,12 @@ func subsets(all, of int) float64 { return math.Exp(stats.LogChoose(all, min(all
 // looks counts the values of a parameter that so many calls gave that these could be as
 // unevenly parted by chance.
 func (c *column) looks(w what, n, good int, by float64) (looks float64) {
-	values := c.given
+	values := c.texts
 	if w == begins {
-		values = c.begun
+		values = c.heads
 	}
-	for _, calls := range values {
+	for _, v := range values {
+		calls := v.good + v.bad
 		if chance(min(calls, n), n, max(0, calls-n), good) <= by {
 			looks++
 		}

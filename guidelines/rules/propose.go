@@ -19,16 +19,35 @@ const (
 
 // column is what the calls gave for one parameter.
 type column struct {
-	name          string
-	nums, badNums []float64
-	texts, forms  []string // of good calls, each once
-	goodTexts     map[string]int
-	badTexts      map[string]int
-	badHeads      map[string]int
-	// given are the calls by value, begun by how it begins, written by its form.
-	given, begun, written map[string]int
-	good, bad             int // calls that gave it
-	numeric, textual      bool
+	name                string
+	nums, badNums       []float64
+	texts, forms, heads tallied // values, how they are written, and how they begin
+	good, bad           int     // calls that gave it
+	numeric, textual    bool
+}
+
+// tallied counts the good and the bad calls behind each of some texts.
+type tallied map[string]struct{ good, bad int }
+
+func (t tallied) add(s string, bad bool) {
+	n := t[s]
+	if bad {
+		n.bad++
+	} else {
+		n.good++
+	}
+	t[s] = n
+}
+
+// of lists the texts that at least so many good and bad calls gave.
+func (t tallied) of(good, bad int) (out []string) {
+	for s, n := range t {
+		if n.good >= good && n.bad >= bad {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // tellable reports whether a line may name a parameter or a tool. Elements of lists have no name.
@@ -50,7 +69,7 @@ func columnsOf(rows []row) []column {
 				}
 				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}, badHeads: map[string]int{}, given: map[string]int{}, begun: map[string]int{}, written: map[string]int{}})
+				list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, forms: tallied{}, heads: tallied{}})
 			}
 			list[k].take(v, rows[i].Bad)
 		}
@@ -62,45 +81,29 @@ func columnsOf(rows []row) []column {
 }
 
 func (c *column) take(v value, bad bool) {
-	h := ""
-	if v.kind == text || v.kind == truth {
-		c.given[v.text]++
-	}
-	if v.kind == text {
-		c.written[form(v.text)]++
-		if h = head(v.text); h != "" {
-			c.begun[h]++
+	switch v.kind {
+	case number:
+		if bad {
+			c.badNums = append(c.badNums, v.num)
+		} else {
+			c.nums = append(c.nums, v.num)
 		}
+	case text:
+		c.forms.add(form(v.text), bad)
+		if h := head(v.text); h != "" {
+			c.heads.add(h, bad)
+		}
+		c.texts.add(v.text, bad)
+	case truth:
+		c.texts.add(v.text, bad)
+	case absent, other:
 	}
 	if bad {
 		c.bad++
-		if v.kind == number {
-			c.badNums = append(c.badNums, v.num)
-		} else if v.text != "" && len(c.badTexts) < 64 {
-			c.badTexts[v.text]++
-		}
-		if h != "" && len(c.badHeads) < 64 {
-			c.badHeads[h]++
-		}
 		return
 	}
 	c.good++
 	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
-	switch v.kind {
-	case number:
-		c.nums = append(c.nums, v.num)
-	case text:
-		if len(c.texts) <= maxSet && c.goodTexts[v.text] == 0 {
-			c.texts = append(c.texts, v.text)
-		}
-		if len(c.texts) <= maxSet {
-			c.goodTexts[v.text]++
-		}
-		if f := form(v.text); len(c.forms) <= maxForms && !slices.Contains(c.forms, f) {
-			c.forms = append(c.forms, f)
-		}
-	case absent, truth, other:
-	}
 }
 
 // head is how an identifier begins, up to its first digit; "" for a text that is none.
@@ -115,12 +118,13 @@ func head(s string) string {
 // closed reports whether the values of good calls are a closed set: each came again, or
 // stands in a message.
 func (c *column) closed(rows []row) bool {
-	for s, n := range c.goodTexts {
-		if n < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && Named(r.Message, s) }) {
+	good := c.texts.of(1, 0)
+	for _, s := range good {
+		if c.texts[s].good < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && Named(r.Message, s) }) {
 			return false
 		}
 	}
-	return 3*len(c.texts) <= c.good
+	return 3*len(good) <= c.good
 }
 
 // propose lists what the calls might have broken; for hints, one call is enough that gave a
@@ -138,22 +142,20 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 			out = append(out, c.bounds(rows, cols)...)
 		}
 		if c.textual && c.good >= minGood {
-			slices.Sort(c.texts)
-			if len(c.texts) <= maxSet && c.closed(rows) {
-				out = append(out, hypothesis{what: notIn, p: c.name, set: c.texts})
+			if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
+				out = append(out, hypothesis{what: notIn, p: c.name, set: set})
 			}
-			if len(c.forms) <= maxForms && 2*len(c.forms) <= c.good {
-				slices.Sort(c.forms)
-				out = append(out, hypothesis{what: notLike, p: c.name, set: c.forms})
+			if set := c.forms.of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
+				out = append(out, hypothesis{what: notLike, p: c.name, set: set})
 			}
 		}
-		for _, s := range slices.Sorted(maps.Keys(c.badTexts)) {
-			if c.badTexts[s] >= least && shown(s) {
+		for _, s := range c.texts.of(0, least) {
+			if s != "" && shown(s) {
 				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
 			}
 		}
-		for _, s := range slices.Sorted(maps.Keys(c.badHeads)) {
-			if c.badHeads[s] >= heads && shown(strings.TrimRight(s, "_-")) {
+		for _, s := range c.heads.of(0, heads) {
+			if shown(strings.TrimRight(s, "_-")) {
 				out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 			}
 		}
