@@ -267,22 +267,23 @@ func (s *search) candidates(cols []column) {
 // against counts the good calls that speak against a condition since a call last went wrong
 // under it: they met it or, of a set of values or forms, gave one that was new.
 func (s *search) against(c *candidate) (good int) {
-	last := -1
-	for i := range s.rows {
-		if c.meets[i] && s.rows[i].Bad {
-			last = i
+	last := len(s.rows) - 1
+	for ; last >= 0 && !(c.meets[last] && s.rows[last].Bad); last-- {
+		if c.meets[last] {
+			good++
 		}
+	}
+	if c.what != notIn && c.what != notLike {
+		return good
 	}
 	known := map[string]bool{"": true}
 	for i := range s.rows {
-		if s.rows[i].Bad {
-			continue
+		if m := c.member(&s.rows[i]); !s.rows[i].Bad && !known[m] {
+			known[m] = true
+			if i > last && !c.meets[i] {
+				good++
+			}
 		}
-		m := c.member(&s.rows[i])
-		if i > last && (c.meets[i] || !known[m]) {
-			good++
-		}
-		known[m] = true
 	}
 	return good
 }

@@ -65,18 +65,15 @@ func (r *row) source(p string) (found Source, ok bool) {
 
 // stood reports whether a value of a parameter stood before where is tells.
 func (r *row) stood(p string, is func(Source) bool) bool {
-	if r.dated(p) {
-		return false
-	}
 	known := false
 	for _, s := range r.Sources {
 		if s.Path == p {
 			if known = true; is(s) {
-				return true
+				return !r.dated(p)
 			}
 		}
 	}
-	return !known && r.Named && IdentifierLike(r.in[p].text) && is(Source{})
+	return !known && r.Named && IdentifierLike(r.in[p].text) && is(Source{}) && !r.dated(p)
 }
 
 // dated reports whether a value is a date: where it stood before says nothing.
