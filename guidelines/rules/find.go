@@ -268,7 +268,7 @@ func (s *search) candidates(cols []column) {
 // under it: they met it or, of a set of values or forms, gave one that was new.
 func (s *search) against(c *candidate) (good int) {
 	last := len(s.rows) - 1
-	for ; last >= 0 && !(c.meets[last] && s.rows[last].Bad); last-- {
+	for ; last >= 0 && (!c.meets[last] || !s.rows[last].Bad); last-- {
 		if c.meets[last] {
 			good++
 		}
