@@ -31,7 +31,10 @@ const (
 
 // Kinds returns all kinds, for tables that must cover them.
 func Kinds() []Kind {
-	return []Kind{Unauthenticated, Misdirected, Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, OverQuota, Unavailable, Closed, Internal}
+	return []Kind{
+		Unauthenticated, Misdirected, Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, OverQuota,
+		Unavailable, Closed, Internal,
+	}
 }
 
 // Error is an error with a kind and a message for callers.

@@ -98,7 +98,8 @@ type Amendment struct {
 // Apply replaces the amended members of the call.
 func (a *Amendment) Apply(c *Call) {
 	if a != nil {
-		c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash = slices.Clone(a.Input), a.Output, a.Success, a.TimeCost, slices.Clone(a.Metadata), a.Hash
+		c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash = slices.Clone(a.Input), a.Output, a.Success, a.TimeCost,
+			slices.Clone(a.Metadata), a.Hash
 	}
 }
 

@@ -60,7 +60,8 @@ func (s *server) mount(e *echo.Echo, m Mount) {
 			return echo.ErrMethodNotAllowed
 		}
 		err := s.admit(c, m.Role)
-		if memoryd.IsKind(err, memoryd.Unauthenticated) && m.Login != "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/html") {
+		if memoryd.IsKind(err, memoryd.Unauthenticated) && m.Login != "" &&
+			strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/html") {
 			return c.Redirect(http.StatusSeeOther, m.Login)
 		}
 		if err != nil {
@@ -199,7 +200,8 @@ func (s *server) localUsers(next echo.HandlerFunc) echo.HandlerFunc {
 		if slices.Contains(probes, r.URL.Path) || !access.Foreign(r.Context()) {
 			return next(c)
 		}
-		var err error = memoryd.Errorf(memoryd.Unauthenticated, "without keys, this server answers only the user who runs it and root; set http.local_users to any to admit all users of this machine")
+		var err error = memoryd.Errorf(memoryd.Unauthenticated,
+			"without keys, this server answers only the user who runs it and root; set http.local_users to any to admit all users of this machine")
 		if token := tokenOf(r); token != "" && s.Keys != nil {
 			p, wrong := s.Keys.Verify(token)
 			if err = wrong; err == nil {

@@ -272,7 +272,8 @@ type undoRequest struct {
 // that conversation with the compaction taken out.
 func (s *server) undoCompaction(ctx context.Context, in *undoRequest) (exactly[wire.Conversation], error) {
 	of := ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
-	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{GetOriginal: of, Messages: in.Body.Messages}, func(whole []jsontext.Value) exactly[wire.Conversation] {
-		return exactly[wire.Conversation]{encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}}
-	})
+	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{GetOriginal: of, Messages: in.Body.Messages},
+		func(whole []jsontext.Value) exactly[wire.Conversation] {
+			return exactly[wire.Conversation]{encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}}
+		})
 }

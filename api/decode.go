@@ -153,7 +153,8 @@ func (s *server) decodeObject(body []byte, into any) error {
 		return memoryd.NewFault(missingField, "Field required", nil)
 	}
 	if v := jsontext.Value(body); v.Kind() != '{' && v.IsValid() {
-		return memoryd.NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", bytes.TrimSpace(v))
+		return memoryd.NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from",
+			bytes.TrimSpace(v))
 	}
 	return jsonv2.Unmarshal(body, into, s.reading)
 }

@@ -219,12 +219,13 @@ type pendingQuery struct {
 func (s *server) listPending(ctx context.Context, in *pendingQuery) (wire.PendingList, error) {
 	wanted := ops.ListPending{Workspace: string(in.Workspace), Tool: in.Tool, After: string(in.Cursor), Limit: in.Limit}
 	return answer(ctx, s.Flows.ListPending, wanted, func(p ops.PendingPage) wire.PendingList {
-		return wire.PendingList{NextCursor: cursorAfter(p.Next), Statements: each(p.Statements, func(x ops.PendingStatement) wire.PendingStatement {
-			return wire.PendingStatement{
-				ID: x.ID, ToolName: x.Tool, Section: x.Section, Text: x.Text, Published: x.Published, Author: x.Author,
-				Evidence: append([]string{}, x.Evidence...), Untrusted: true,
-			}
-		})}
+		return wire.PendingList{NextCursor: cursorAfter(p.Next), Statements: each(p.Statements,
+			func(x ops.PendingStatement) wire.PendingStatement {
+				return wire.PendingStatement{
+					ID: x.ID, ToolName: x.Tool, Section: x.Section, Text: x.Text, Published: x.Published, Author: x.Author,
+					Evidence: append([]string{}, x.Evidence...), Untrusted: true,
+				}
+			})}
 	})
 }
 

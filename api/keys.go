@@ -46,7 +46,9 @@ func (s *server) listKeys(ctx context.Context, _ *struct{}) (list wire.KeyList, 
 }
 
 // minted is a key with its token, which is shown once. No cache may keep the answer.
-func (s *server) minted(ctx context.Context, e access.Entry, mint func(context.Context) (access.Key, string, error)) (made wire.NewKey, err error) {
+func (s *server) minted(ctx context.Context, e access.Entry,
+	mint func(context.Context) (access.Key, string, error),
+) (made wire.NewKey, err error) {
 	err = s.audited(ctx, e, func(ctx context.Context) error {
 		k, token, err := mint(ctx)
 		made = wire.NewKey{Key: keyOf(k), Token: token}

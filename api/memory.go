@@ -66,7 +66,10 @@ func (s *server) addToolCallResult(ctx context.Context, in *addition) (out wire.
 	meta := addMetadata(rec, req.Items.ignored)
 	for i := range rec.Calls {
 		if e := &rec.Calls[i].Evaluation; only {
-			meta.Verdicts = append(meta.Verdicts, wire.Verdict{CallID: rec.Calls[i].Key.String(), State: string(e.State), Score: wire.Float(e.Score), Summary: e.Summary})
+			meta.Verdicts = append(meta.Verdicts, wire.Verdict{
+				CallID: rec.Calls[i].Key.String(), State: string(e.State),
+				Score: wire.Float(e.Score), Summary: e.Summary,
+			})
 		}
 	}
 	return wire.AddResponse{Reply: wire.Reply{Answer: rec.Answer, Success: true}, Metadata: meta}, nil
@@ -165,7 +168,10 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, k
 		return known.encoded, nil
 	}
 	found := wire.NamesResponse{
-		Reply: wire.Reply{Answer: got.Answer(), Success: true}, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
+		Reply: wire.Reply{Answer: got.Answer(), Success: true}, Metadata: wire.NamesMetadata{
+			MemoryList:       memoriesOf(got.Memories),
+			UnknownToolNames: got.Unknown,
+		},
 	}
 	if !again {
 		return encodeOnce(found)
@@ -244,7 +250,10 @@ func forecastOf(f *ops.Forecast) wire.Forecast {
 	a := &f.Assessment
 	out := wire.Forecast{
 		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, ExpectedTimeCost: a.ExpectedTimeCost,
-		Suggestion: a.Suggestion, Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{Good: similarOf(a.SimilarGood), Bad: similarOf(a.SimilarBad)},
+		Suggestion: a.Suggestion, Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{
+			Good: similarOf(a.SimilarGood),
+			Bad:  similarOf(a.SimilarBad),
+		},
 	}
 	if a.Risk != nil {
 		out.RiskCI95 = &a.RiskCI95
@@ -260,7 +269,10 @@ func forecastOf(f *ops.Forecast) wire.Forecast {
 func similarOf(list []ops.SimilarCall) []wire.SimilarCall {
 	out := make([]wire.SimilarCall, len(list))
 	for i, s := range list {
-		out[i] = wire.SimilarCall{CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input, Summary: s.Summary, Untrusted: true}
+		out[i] = wire.SimilarCall{
+			CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input,
+			Summary: s.Summary, Untrusted: true,
+		}
 	}
 	return out
 }
@@ -316,13 +328,17 @@ func (s *server) vectorStore(ctx context.Context, req *wire.StoreRequest) (out w
 		return out, err
 	}
 	in := ops.ManageRequest{
-		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
+		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Action: *req.Action, Source: or(req.Source, ""),
+		Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
 	}
 	if err := manages(ctx, &in); err != nil {
 		return out, err
 	}
 	return answer(ctx, s.Flows.VectorStore, in, func(done *ops.Managed) wire.StoreResponse {
-		return wire.StoreResponse{Reply: wire.Reply{Answer: done.Answer, Success: true}, Metadata: wire.StoreMetadata{ActionResult: actionResult(in.Action, done)}}
+		return wire.StoreResponse{
+			Reply:    wire.Reply{Answer: done.Answer, Success: true},
+			Metadata: wire.StoreMetadata{ActionResult: actionResult(in.Action, done)},
+		}
 	})
 }
 

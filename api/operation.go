@@ -26,17 +26,20 @@ type operation struct {
 // the former. A nil pointer is answered with 204.
 func of[In, Out any](s *server, handle func(ctx context.Context, in *In) (Out, error)) operation {
 	fields := inputOf(reflect.TypeFor[In]())
-	return operation{name: nameOf(handle), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](), serve: func(c echo.Context, body []byte) (any, error) {
-		in := new(In)
-		if err := fields.read(s, c, body, in); err != nil {
-			return nil, err
-		}
-		out, err := handle(c.Request().Context(), in)
-		if err != nil {
-			return nil, err
-		}
-		return answerOf(out), nil
-	}}
+	return operation{
+		name: nameOf(handle), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
+		serve: func(c echo.Context, body []byte) (any, error) {
+			in := new(In)
+			if err := fields.read(s, c, body, in); err != nil {
+				return nil, err
+			}
+			out, err := handle(c.Request().Context(), in)
+			if err != nil {
+				return nil, err
+			}
+			return answerOf(out), nil
+		},
+	}
 }
 
 // raw makes an operation of a handler that reads or answers in its own way. Its types only

@@ -84,7 +84,10 @@ func (s *server) endpoints(d *docs) []endpoint {
 	return slices.Concat(group("tool memory",
 		endpoint{"POST", "/add_tool_call_result", record, service | computing | updating | passing, of(s, s.addToolCallResult)},
 		endpoint{"POST", "/summary_tool_memory", record | read, service | updating, of(s, s.summaryToolMemory)},
-		endpoint{"POST", "/retrieve_tool_memory", read, service | tagged | passing, raw[wire.RetrieveRequest, wire.NamesResponse](s.retrieveToolMemory)},
+		endpoint{
+			"POST", "/retrieve_tool_memory", read, service | tagged | passing,
+			raw[wire.RetrieveRequest, wire.NamesResponse](s.retrieveToolMemory),
+		},
 		endpoint{"POST", "/preflight_tool_call", read, service, of(s, s.preflightToolCall)},
 		endpoint{"POST", "/vector_store", read, service, of(s, s.vectorStore)},
 	), group("conversations",

@@ -67,11 +67,13 @@ type callQuery struct {
 	Query   string `query:"query"`                                                                           // A text; case does not count.
 	Tool    string `query:"tool"`                                                                            // Of this tool.
 	Verdict string `query:"verdict" enum:"good,partial,failed,pending,given_up,unsure,overstated,corrected"` // With this verdict.
-	Judge   string `query:"judge"`                                                                           // `rules`, `cache`, `model`, `person`, or exactly what judged.
-	Rule    string `query:"rule"`                                                                            // Judged by this rule.
-	Cause   string `query:"cause"`                                                                           // That went wrong so (the text of a cause).
-	Agent   string `query:"agent"`                                                                           // Of this agent.
-	Run     string `query:"run"`                                                                             // Of this run.
+	// `rules`, `cache`, `model`, `person`, or exactly what judged.
+	Judge string `query:"judge"`
+	Rule  string `query:"rule"` // Judged by this rule.
+	// That went wrong so (the text of a cause).
+	Cause string `query:"cause"`
+	Agent string `query:"agent"` // Of this agent.
+	Run   string `query:"run"`   // Of this run.
 	inPage
 }
 
@@ -187,16 +189,17 @@ func (s *server) listCalls(ctx context.Context, in *callsQuery) (out wire.CallLi
 	if err != nil {
 		return out, err
 	}
-	return answer(ctx, s.Flows.ListCalls, ops.ListCalls{ToolRef: in.ref(), Limit: in.Limit, Before: before}, func(p ops.CallPage) wire.CallList {
-		list := wire.CallList{Calls: make([]wire.StoredCall, len(p.Calls))}
-		for i := range p.Calls {
-			list.Calls[i] = storedCallOf(&p.Calls[i], p.SummarisedThrough)
-		}
-		if p.Next > 0 {
-			list.NextCursor = cursorAfter(strconv.FormatInt(p.Next, 10))
-		}
-		return list
-	})
+	return answer(ctx, s.Flows.ListCalls, ops.ListCalls{ToolRef: in.ref(), Limit: in.Limit, Before: before},
+		func(p ops.CallPage) wire.CallList {
+			list := wire.CallList{Calls: make([]wire.StoredCall, len(p.Calls))}
+			for i := range p.Calls {
+				list.Calls[i] = storedCallOf(&p.Calls[i], p.SummarisedThrough)
+			}
+			if p.Next > 0 {
+				list.NextCursor = cursorAfter(strconv.FormatInt(p.Next, 10))
+			}
+			return list
+		})
 }
 
 func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
@@ -258,19 +261,20 @@ func (s *server) withdrawEvaluation(ctx context.Context, in *inCall) (wire.Store
 //
 // JSON-lines that `memoryd evaluate` reads; `metadata.gold` is the person's verdict.
 func (s *server) listCorrections(ctx context.Context, in *inWorkspace) (lines[wire.CallRequest], error) {
-	return answer(ctx, s.Flows.ListCorrections, ops.ListCorrections{Workspace: string(in.Workspace)}, func(found ops.Corrections) lines[wire.CallRequest] {
-		return func(w io.Writer) error {
-			for line, err := range found {
-				if err == nil {
-					_, err = w.Write(line)
+	return answer(ctx, s.Flows.ListCorrections, ops.ListCorrections{Workspace: string(in.Workspace)},
+		func(found ops.Corrections) lines[wire.CallRequest] {
+			return func(w io.Writer) error {
+				for line, err := range found {
+					if err == nil {
+						_, err = w.Write(line)
+					}
+					if err != nil {
+						return err
+					}
 				}
-				if err != nil {
-					return err
-				}
+				return nil
 			}
-			return nil
-		}
-	})
+		})
 }
 
 // streamed answers with JSON-lines. A failure before the first line is answered as

@@ -106,7 +106,8 @@ var notSettings = []string{"ADMIN_KEY", "CONFIG", "LISTEN", "DATA", "URL", "KEY"
 func (e *environment) unused() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(e.values)) {
 		rest, ours := strings.CutPrefix(name, envPrefix)
-		if ours && !slices.Contains(notSettings, rest) && !strings.HasPrefix(rest, "TEST_") && !slices.Contains(slices.Collect(maps.Values(e.keys)), name) {
+		if ours && !slices.Contains(notSettings, rest) && !strings.HasPrefix(rest, "TEST_") &&
+			!slices.Contains(slices.Collect(maps.Values(e.keys)), name) {
 			names = append(names, name)
 		}
 	}

@@ -183,7 +183,8 @@ func yamlProblem(text string) (p Problem) {
 		_, _ = fmt.Sscan(m[1], &p.Line)
 		p.Msg = text[len(m[0]):]
 	}
-	p.Msg = strings.Replace(p.Msg, "found character that cannot start any token", "no value can begin with this character; indent with spaces, not tabs", 1)
+	p.Msg = strings.Replace(p.Msg, "found character that cannot start any token",
+		"no value can begin with this character; indent with spaces, not tabs", 1)
 	m := yamlType.FindStringSubmatch(p.Msg)
 	if m == nil {
 		return p

@@ -22,7 +22,8 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if n.Tag == "!!float" && t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != reflect.TypeFor[time.Duration]() { // which would be cut
+	// which would be cut
+	if n.Tag == "!!float" && t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != reflect.TypeFor[time.Duration]() {
 		return []Problem{{Line: n.Line, Key: path, Msg: "must be a whole number, got " + n.Value}}
 	}
 	if n.Kind != yaml.MappingNode || t == typeOfNode || (t.Kind() != reflect.Struct && t.Kind() != reflect.Map) {

@@ -184,8 +184,10 @@ type notes struct {
 func (c *Call) Record() memoryd.Call {
 	d, fromTimes := c.took()
 	n := notes{
-		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Project: name(c.Project), Model: name(c.Model),
-		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span), Parent: name(c.Parent),
+		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent),
+		Project: name(c.Project), Model: name(c.Model),
+		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace),
+		Span: name(c.Span), Parent: name(c.Parent),
 	}
 	if len(n.Sources) == 0 {
 		n.Sources = []string{c.Source}
@@ -198,7 +200,8 @@ func (c *Call) Record() memoryd.Call {
 		metadata = nil
 	}
 	out := memoryd.Call{
-		ToolRef: memoryd.ToolRef{Tool: textsafe.Line(c.Tool, memoryd.MaxNameBytes)}, Input: c.Input, Output: strings.ToValidUTF8(c.Output, "\uFFFD"),
+		ToolRef: memoryd.ToolRef{Tool: textsafe.Line(c.Tool, memoryd.MaxNameBytes)}, Input: c.Input,
+		Output:  strings.ToValidUTF8(c.Output, "\uFFFD"),
 		Success: c.Outcome != Failed, TimeCost: d.Seconds(), TokenCost: -1, Metadata: metadata,
 	}
 	if len(out.Input) == 0 {
@@ -233,7 +236,8 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		return c, false
 	}
 	c = Call{
-		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Project: n.Project, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span, Parent: n.Parent,
+		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Project: n.Project, Model: n.Model, ID: n.CallID, As: n.CallRef,
+		Trace: n.Trace, Span: n.Span, Parent: n.Parent,
 		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
 		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
 	}

@@ -270,7 +270,8 @@ func readCalls(f *file) func(doc []byte) error {
 		m := l.Call()
 		c, told := FromRecord(&m)
 		if !told {
-			m.Metadata, _ = json.Marshal(notes{Sources: []string{f.format}, CallID: memoryd.ToolCallID(m.Metadata), Session: m.Run()}) // texts: it cannot fail
+			// texts: it cannot fail
+			m.Metadata, _ = json.Marshal(notes{Sources: []string{f.format}, CallID: memoryd.ToolCallID(m.Metadata), Session: m.Run()})
 			c, _ = FromRecord(&m)
 		}
 		if c.Ref() == "" {

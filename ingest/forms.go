@@ -47,8 +47,10 @@ type host struct {
 func hosts() map[string]host {
 	return map[string]host{
 		"opencode": {"sessionID|info.sessionID|info.id", "info.time.created", []form{{
-			parts: "parts", kind: "state.status", call: []string{"completed", "error"}, result: []string{"completed", "error"}, id: "callID", tool: "tool", input: "state.input",
-			output: "state.output|state.error", failed: []string{"state.status=error"}, exit: "state.metadata.exit", begun: "state.time.start", done: "state.time.end",
+			parts: "parts", kind: "state.status", call: []string{"completed", "error"}, result: []string{"completed", "error"},
+			id: "callID", tool: "tool", input: "state.input",
+			output: "state.output|state.error", failed: []string{"state.status=error"}, exit: "state.metadata.exit",
+			begun: "state.time.start", done: "state.time.end",
 		}}},
 		"goose": {"session_id", "created", []form{{
 			parts: "content", kind: "type", call: []string{"toolRequest"}, result: []string{"toolResponse"}, id: "id",
@@ -57,33 +59,58 @@ func hosts() map[string]host {
 			failed: []string{"toolResult.value.isError", "toolResult.status=error", "toolResult.Ok.isError", "toolResult.Err"},
 		}}},
 		"copilot": {"data.sessionId", "timestamp", []form{{
-			kind: "type", call: []string{"tool.execution_start"}, result: []string{"tool.execution_complete"}, id: "data.toolCallId", tool: "data.toolName",
-			input: "data.arguments", output: "data.result.content|data.error.message|data.error", failed: []string{"data.success=false", "data.error"}, notes: true,
+			kind: "type", call: []string{"tool.execution_start"}, result: []string{"tool.execution_complete"}, id: "data.toolCallId",
+			tool:  "data.toolName",
+			input: "data.arguments", output: "data.result.content|data.error.message|data.error",
+			failed: []string{"data.success=false", "data.error"}, notes: true,
 		}}},
 		"pi": {"sessionId", "timestamp|message.timestamp", []form{
 			{parts: "message.content", kind: "type", call: []string{"toolCall"}, id: "id", tool: "name", input: "arguments"},
-			{parts: "message", kind: "role", result: []string{"toolResult"}, id: "toolCallId", tool: "toolName", output: "content", failed: []string{"isError"}},
+			{
+				parts: "message", kind: "role", result: []string{"toolResult"}, id: "toolCallId", tool: "toolName", output: "content",
+				failed: []string{"isError"},
+			},
 		}},
 		"cursor": {"session_id", "timestamp_ms", []form{{
 			kind: "subtype", call: []string{"started"}, result: []string{"completed"}, id: "call_id", tool: "tool_call.#", input: "tool_call.*.args",
-			output: "tool_call.*.result.success.stdout|tool_call.*.result.failure.stderr|tool_call.*.result.success|tool_call.*.result", failed: []string{"tool_call.*.result.error", "tool_call.*.result.failure"},
-			exit: "tool_call.*.result.success.exitCode|tool_call.*.result.failure.exitCode",
+			output: "tool_call.*.result.success.stdout|tool_call.*.result.failure.stderr|tool_call.*.result.success|tool_call.*.result",
+			failed: []string{"tool_call.*.result.error", "tool_call.*.result.failure"},
+			exit:   "tool_call.*.result.success.exitCode|tool_call.*.result.failure.exitCode",
 		}}},
 		"pydantic-ai": {"conversation_id|run_id", "timestamp", []form{
-			{parts: "parts", kind: "part_kind", call: []string{"tool-call"}, result: []string{"tool-return"}, id: "tool_call_id", tool: "tool_name", input: "args", output: "content", failed: []string{"outcome=failed", "outcome=retried"}, done: "timestamp"},
-			{parts: "parts", kind: "part_kind", result: []string{"retry-prompt"}, id: "tool_call_id", tool: "tool_name", output: "content", failed: []string{"part_kind"}, done: "timestamp"},
+			{
+				parts: "parts", kind: "part_kind", call: []string{"tool-call"}, result: []string{"tool-return"}, id: "tool_call_id",
+				tool: "tool_name", input: "args", output: "content", failed: []string{"outcome=failed", "outcome=retried"}, done: "timestamp",
+			},
+			{
+				parts: "parts", kind: "part_kind", result: []string{"retry-prompt"}, id: "tool_call_id", tool: "tool_name",
+				output: "content", failed: []string{"part_kind"}, done: "timestamp",
+			},
 		}},
 		"langchain": {"", "", []form{
 			{parts: "data.tool_calls|kwargs.tool_calls", kind: "name", call: []string{"-"}, id: "id", tool: "name", input: "args"},
-			{kind: "data.type|kwargs.type|type", result: []string{"tool"}, id: "data.tool_call_id|kwargs.tool_call_id", tool: "data.name|kwargs.name", output: "data.content|kwargs.content", failed: []string{"data.status=error", "kwargs.status=error"}},
+			{
+				kind: "data.type|kwargs.type|type", result: []string{"tool"}, id: "data.tool_call_id|kwargs.tool_call_id",
+				tool: "data.name|kwargs.name", output: "data.content|kwargs.content", failed: []string{"data.status=error", "kwargs.status=error"},
+			},
 		}},
 		"ai-sdk": {"chatId", "createdAt|metadata.createdAt", []form{
 			{
-				parts: "content", kind: "type", call: []string{"tool-call"}, result: []string{"tool-result", "tool-error"}, id: "toolCallId", tool: "toolName", input: "input|args",
-				output: "output.value|output|result|error", failed: []string{"isError", "output.type=error-text", "output.type=error-json", "type=tool-error"},
+				parts: "content", kind: "type", call: []string{"tool-call"}, result: []string{"tool-result", "tool-error"},
+				id: "toolCallId", tool: "toolName", input: "input|args",
+				output: "output.value|output|result|error", failed: []string{
+					"isError", "output.type=error-text", "output.type=error-json",
+					"type=tool-error",
+				},
 			},
-			{parts: "parts", kind: "state", call: []string{"output-"}, result: []string{"output-"}, id: "toolCallId", tool: "toolName|type", input: "input|rawInput", output: "output|errorText", failed: []string{"state=output-error"}},
-			{parts: "parts", kind: "toolInvocation.state", call: []string{"result"}, result: []string{"result"}, id: "toolInvocation.toolCallId", tool: "toolInvocation.toolName", input: "toolInvocation.args", output: "toolInvocation.result"},
+			{
+				parts: "parts", kind: "state", call: []string{"output-"}, result: []string{"output-"}, id: "toolCallId",
+				tool: "toolName|type", input: "input|rawInput", output: "output|errorText", failed: []string{"state=output-error"},
+			},
+			{
+				parts: "parts", kind: "toolInvocation.state", call: []string{"result"}, result: []string{"result"},
+				id: "toolInvocation.toolCallId", tool: "toolInvocation.toolName", input: "toolInvocation.args", output: "toolInvocation.result",
+			},
 		}},
 	}
 }

@@ -78,12 +78,21 @@ var claudeMoments = map[string]Moment{
 }
 
 var hookHosts = map[string]hookHost{
-	"claude-code": {moments: claudeMoments, before: true, after: true, asks: true, repairs: true, result: claudeHookResult, answer: claudeAnswer},
-	"codex":       {moments: claudeMoments, before: true, after: true, repairs: true, call: codexHookCall, result: codexHookResult, answer: codexAnswer},
-	"copilot":     {moments: claudeMoments, after: true, result: copilotHookResult, answer: claudeAnswer},
+	"claude-code": {
+		moments: claudeMoments, before: true, after: true, asks: true, repairs: true, result: claudeHookResult,
+		answer: claudeAnswer,
+	},
+	"codex": {
+		moments: claudeMoments, before: true, after: true, repairs: true, call: codexHookCall,
+		result: codexHookResult, answer: codexAnswer,
+	},
+	"copilot": {moments: claudeMoments, after: true, result: copilotHookResult, answer: claudeAnswer},
 	"gemini": { // its PreCompress comes before each request to the model, and is no forgetting
-		moments: map[string]Moment{"sessionstart": Begins, "beforeagent": Begins, "beforetool": BeforeCall, "aftertool": AfterCall, "sessionend": Ends},
-		after:   true, asks: true, repairs: true, noIDs: true, result: geminiHookResult, answer: geminiAnswer,
+		moments: map[string]Moment{
+			"sessionstart": Begins, "beforeagent": Begins, "beforetool": BeforeCall, "aftertool": AfterCall,
+			"sessionend": Ends,
+		},
+		after: true, asks: true, repairs: true, noIDs: true, result: geminiHookResult, answer: geminiAnswer,
 	},
 	"cursor": {moments: claudeMoments, after: true, asks: true, result: cursorHookResult, answer: cursorAnswer},
 }

@@ -63,7 +63,10 @@ type held struct {
 // NewJoiner returns a Joiner that passes each complete call to emit. Calls that are not Whole
 // are only counted.
 func NewJoiner(emit func(Call)) *Joiner {
-	return &Joiner{emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(), seed: maphash.MakeSeed()}
+	return &Joiner{
+		emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(),
+		seed: maphash.MakeSeed(),
+	}
 }
 
 // Add adds a call, or a part of one, at the given time. Only Due uses the time.
@@ -407,7 +410,8 @@ func (c *Call) tellsInput() bool {
 func (m *merging) answer() {
 	a, b := m.Call, m.other
 	equally := b.by[answer] == a.by[answer]
-	fuller := a.Output == "" && b.Output != "" || m.better[answer] && (b.Output != "" || a.Output == "") || equally && len(b.Output) > len(a.Output)
+	fuller := a.Output == "" && b.Output != "" || m.better[answer] && (b.Output != "" || a.Output == "") ||
+		equally && len(b.Output) > len(a.Output)
 	m.theirs[answer] = b.Ended && (!a.Ended || a.Truncated && !b.Truncated || a.Truncated == b.Truncated && fuller)
 	if m.theirs[answer] {
 		a.Output, a.Truncated = b.Output, b.Truncated

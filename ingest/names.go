@@ -84,12 +84,15 @@ func NamesServers(source string) bool {
 // The words around a name by which hosts, servers and frameworks say that no tool has it.
 var (
 	noToolBefore = []string{
-		"no such tool", "no such tool available", "unknown tool", "unknown tool name", "unavailable tool", "invalid tool", "invalid tool name", "undefined tool",
-		"unsupported call", "unsupported custom tool call", "no tool named", "no tool called", "no tool", "tool not found", "tool does not exist", "unknown function",
+		"no such tool", "no such tool available", "unknown tool", "unknown tool name", "unavailable tool", "invalid tool",
+		"invalid tool name", "undefined tool",
+		"unsupported call", "unsupported custom tool call", "no tool named", "no tool called", "no tool", "tool not found",
+		"tool does not exist", "unknown function",
 		"function not found", "no function named",
 	}
 	noToolAfter = []string{
-		"not found", "was not found", "is not found", "does not exist", "doesn't exist", "is not a valid tool", "is not a known tool", "is not available", "not available",
+		"not found", "was not found", "is not found", "does not exist", "doesn't exist", "is not a valid tool",
+		"is not a known tool", "is not available", "not available",
 		"is not registered", "not registered", "is not defined", "is unknown", "is not an available tool",
 	}
 )
@@ -110,7 +113,8 @@ func NotOffered(tool, output string) bool {
 		case slices.ContainsFunc(noToolBefore, func(s string) bool { return strings.HasSuffix(before, s) }):
 			return true
 		case !strings.HasSuffix(before, "tool") && !strings.HasSuffix(before, "function"):
-			if (quoted || before == "" || before == "error") && slices.ContainsFunc(noToolAfter, func(s string) bool { return strings.HasSuffix(s, "tool") && tells(s) }) {
+			if (quoted || before == "" || before == "error") && slices.ContainsFunc(noToolAfter,
+				func(s string) bool { return strings.HasSuffix(s, "tool") && tells(s) }) {
 				return true
 			}
 		case slices.ContainsFunc(noToolAfter, tells):

@@ -15,7 +15,8 @@ import (
 // notCalls are actions that ask no tool for anything.
 var notCalls = map[string]bool{
 	"message": true, "system": true, "finish": true, "reject": true, "recall": true, "change_agent_state": true, "null": true,
-	"pause": true, "resume": true, "stop": true, "condensation": true, "condensation_request": true, "agent_state_changed": true, "start": true, "loop_recovery": true,
+	"pause": true, "resume": true, "stop": true, "condensation": true, "condensation_request": true,
+	"agent_state_changed": true, "start": true, "loop_recovery": true,
 }
 
 // readOpenHands reads runs of OpenHands: a line with a history, or events one by one. An event
@@ -156,7 +157,8 @@ func (r *openhandsRun) kind(e loosejson.Members, at time.Time) {
 
 // ofHost are members of an action that the program adds to what the model asked for.
 var ofHost = []string{
-	"thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk", "impl_source", "kind", "translated_ipython_code", "wait_for_response",
+	"thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk", "impl_source",
+	"kind", "translated_ipython_code", "wait_for_response",
 }
 
 // actionInput is an action without the members that its host adds.

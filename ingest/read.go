@@ -443,10 +443,13 @@ func Places(home string, getenv func(string) string) (places []string) {
 		filepath.Join(or("CLAUDE_CONFIG_DIR", ".claude"), "projects"), filepath.Join(home, ".config", "claude", "projects"),
 		filepath.Join(or("CODEX_HOME", ".codex"), "sessions"), filepath.Join(or("CODEX_HOME", ".codex"), "archived_sessions"),
 		filepath.Join(or("GEMINI_CLI_HOME", ""), ".gemini", "tmp"), filepath.Join(home, ".openhands", "conversations"),
-		filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "opencode"), filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "goose", "sessions"),
-		filepath.Join(home, ".copilot", "session-state"), filepath.Join(home, ".pi", "agent", "sessions"), filepath.Join(home, ".cline", "data", "tasks"),
+		filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "opencode"),
+		filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "goose", "sessions"),
+		filepath.Join(home, ".copilot", "session-state"), filepath.Join(home, ".pi", "agent", "sessions"),
+		filepath.Join(home, ".cline", "data", "tasks"),
 		filepath.Join(home, ".config", "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "tasks"),
-		filepath.Join(home, ".openhands", "sessions"), filepath.Join(home, ".config", "mini-swe-agent"), filepath.Join(home, ".local", "share", "mini-swe-agent"),
+		filepath.Join(home, ".openhands", "sessions"), filepath.Join(home, ".config", "mini-swe-agent"),
+		filepath.Join(home, ".local", "share", "mini-swe-agent"),
 	} {
 		if info, err := os.Stat(p); err == nil && info.IsDir() && !slices.Contains(places, p) {
 			places = append(places, p)

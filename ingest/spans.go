@@ -49,7 +49,8 @@ func has(name, value string) func(a attributes) bool {
 var dialects = []dialect{
 	{
 		name: "langsmith", is: has("langsmith.span.kind", "tool"),
-		tool: "gen_ai.tool.name", input: "gen_ai.prompt", output: "gen_ai.completion", id: "gen_ai.tool.call.id", conversation: "langsmith.trace.session_id session.id",
+		tool: "gen_ai.tool.name", input: "gen_ai.prompt", output: "gen_ai.completion", id: "gen_ai.tool.call.id",
+		conversation: "langsmith.trace.session_id session.id",
 	},
 	{
 		name: "genai",
@@ -76,7 +77,8 @@ var dialects = []dialect{
 	},
 	{
 		name: "langfuse", is: has("langfuse.observation.type", "tool"),
-		tool: "gen_ai.tool.name", input: "langfuse.observation.input", output: "langfuse.observation.output", id: "gen_ai.tool.call.id", conversation: "session.id",
+		tool: "gen_ai.tool.name", input: "langfuse.observation.input", output: "langfuse.observation.output",
+		id: "gen_ai.tool.call.id", conversation: "session.id",
 	},
 	{
 		name: "ai-sdk", is: has("ai.operationId", "ai.toolCall"),

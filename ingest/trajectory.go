@@ -67,14 +67,17 @@ func (c *chat) askedIn(part *Call, calls []loosejson.Members) {
 // ownCommands are the commands of SWE-agent's interface; any other line is the
 // shell's.
 var ownCommands = []string{
-	"append", "connect_exec", "connect_sendline", "connect_start", "connect_stop", "create", "debug_add_breakpoint", "debug_continue", "debug_exec",
-	"debug_start", "debug_step", "debug_stop", "decompile", "disassemble", "edit", "find_file", "filemap", "goto", "insert", "open", "scroll_down",
+	"append", "connect_exec", "connect_sendline", "connect_start", "connect_stop", "create", "debug_add_breakpoint",
+	"debug_continue", "debug_exec",
+	"debug_start", "debug_step", "debug_stop", "decompile", "disassemble", "edit", "find_file", "filemap", "goto", "insert",
+	"open", "scroll_down",
 	"scroll_up", "search_dir", "search_file", "set_cursors", "str_replace_editor", "submit", "undo_edit", "view_image",
 }
 
 func command(action string) (tool string, in json.RawMessage) {
 	tool = "bash"
-	if first := strings.FieldsFunc(action, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }); len(first) > 0 && slices.Contains(ownCommands, first[0]) {
+	if first := strings.FieldsFunc(action, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }); len(first) > 0 &&
+		slices.Contains(ownCommands, first[0]) {
 		tool = first[0]
 	}
 	return tool, json.RawMessage(objectOf("command", action))

@@ -92,7 +92,8 @@ func unwrapClaude(s string, failed bool) (r result) {
 
 // stops begin what hosts say of calls that a person or a policy did not let happen.
 var stops = []string{
-	"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action right now", "[Request interrupted by user",
+	"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action right now",
+	"[Request interrupted by user",
 	"Interrupted by user", "User rejected", "Tool use was rejected", "Permission to use ", "Claude requested permissions to ",
 	"aborted by user", "exec command rejected by user", "rejected by user", "patch rejected by user", "[Operation Cancelled]",
 	"User denied execution", "Tool execution denied by policy", "Operation cancelled by user",
@@ -110,7 +111,8 @@ func stopped(s string) bool {
 
 // codexFailures begin what Codex CLI itself says of a call that it could not make.
 var codexFailures = []string{
-	"failed in sandbox", "failed to parse function arguments", "unsupported call: ", "unsupported custom tool call: ", "apply_patch verification failed",
+	"failed in sandbox", "failed to parse function arguments", "unsupported call: ", "unsupported custom tool call: ",
+	"apply_patch verification failed",
 	"execution error: ", "exec_command failed", "tool call error: ", "command timed out after",
 }
 

@@ -40,7 +40,10 @@ func number(v jsontext.Value) (float64, bool) {
 }
 
 // timeLayouts are the forms of times beside epochs; those without a zone are UTC.
-var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
+var timeLayouts = []string{
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
+	"2006-01-02 15:04:05.999999999Z07:00",
+}
 
 // when reads a time in any of the forms that transcripts have: RFC 3339, ISO 8601
 // without a zone, and seconds, milliseconds, microseconds or nanoseconds since 1970.

@@ -45,7 +45,8 @@ func (m *Model) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Complet
 		maxTokens = m.client.cfg.MaxTokens
 	}
 	r := &run{m: m, prompt: p, maxTokens: maxTokens, job: &job{
-		queue: m.queue, workspace: p.Workspace, maxTokens: maxTokens, granted: make(chan grant, 1), bytes: len(p.System) + len(p.User) + len(p.Schema),
+		queue: m.queue, workspace: p.Workspace, maxTokens: maxTokens, granted: make(chan grant, 1), bytes: len(p.System) +
+			len(p.User) + len(p.Schema),
 	}}
 	if err := r.do(ctx); err != nil {
 		return memoryd.Completion{}, err

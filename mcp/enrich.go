@@ -65,7 +65,8 @@ func (g *guide) shown(tool string) (description string, version int) {
 func (g *guide) enrich(line []byte, nameOf func(string) string) []byte {
 	var whole, result map[string]json.RawMessage
 	var tools []map[string]json.RawMessage
-	if json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil || json.Unmarshal(result["tools"], &tools) != nil {
+	if json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil ||
+		json.Unmarshal(result["tools"], &tools) != nil {
 		return line
 	}
 	g.learn(tools, nameOf)

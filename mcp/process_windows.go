@@ -10,7 +10,8 @@ import (
 // lock takes a file for this process, or fails at once when another has it.
 func lock(f *os.File) error {
 	const all = ^uint32(0)
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, all, all, &windows.Overlapped{})
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, all,
+		all, &windows.Overlapped{})
 }
 
 // ownGroup does nothing: this system has no groups that a signal reaches.

@@ -39,10 +39,13 @@ func NewServer(m Memory, version string) *sdk.Server {
 	})
 	s.AddReceivingMiddleware(forwardKey)
 	t := tools{m}
-	add(s, "memoryd_guidelines", "How to use tools well, from their recorded calls: what works, what fails and what to do instead.", true, t.guidelines)
+	add(s, "memoryd_guidelines", "How to use tools well, from their recorded calls: what works, what fails and what to do instead.", true,
+		t.guidelines)
 	add(s, "memoryd_preflight", "Forecast for a planned call: risk, warnings, and a changed input if one is known to work.", true, t.preflight)
-	add(s, "memoryd_record", "Records one call of a tool, so that others learn from it. Give tool_call_id to make retries safe.", false, t.record)
-	add(s, "memoryd_lookup", "Finds messages that compaction removed from a conversation, by words, ids and kind; with the id of a message, its text.", true, t.lookup)
+	add(s, "memoryd_record", "Records one call of a tool, so that others learn from it. Give tool_call_id to make retries safe.", false,
+		t.record)
+	add(s, "memoryd_lookup",
+		"Finds messages that compaction removed from a conversation, by words, ids and kind; with the id of a message, its text.", true, t.lookup)
 	add(s, "memoryd_search", "Finds tools by words in their names and guidelines.", true, t.search)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "guideline", Title: "A tool's guideline", URITemplate: "memoryd://{workspace}/tools/{tool}", MIMEType: "text/markdown",
@@ -357,7 +360,10 @@ func (t tools) resource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.R
 	if len(found) == 0 {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "text/markdown", Text: contentOf(found[0])}}}, nil
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+		URI: r.Params.URI, MIMEType: "text/markdown",
+		Text: contentOf(found[0]),
+	}}}, nil
 }
 
 // contentOf gives a guideline's text, or says that there is none yet.

@@ -222,7 +222,8 @@ func (w *Wrapper) record(c openCall, o outcome) {
 	w.mu.Unlock()
 	id := uuid.NewString()
 	metadata := map[string]any{
-		"tool_call_id": id, "call_ref": "mcp-wrap/" + id, "sources": []string{"mcp-wrap"}, "trajectory_id": w.Run, "source": "mcp-wrap", "mcp_tool": c.name,
+		"tool_call_id": id, "call_ref": "mcp-wrap/" + id, "sources": []string{"mcp-wrap"}, "trajectory_id": w.Run,
+		"source": "mcp-wrap", "mcp_tool": c.name,
 	}
 	add := func(key, value string) {
 		if value != "" {

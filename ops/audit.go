@@ -93,7 +93,10 @@ func (r TakeSnapshot) decision() access.Entry {
 
 // decision: a deletion makes room, so it goes on while the log cannot be written.
 func (r ManageRequest) decision() access.Entry {
-	e := access.Entry{Action: r.Action, Workspace: r.Workspace, Subject: strings.Join(r.MemoryIDs, " "), Anyway: strings.HasPrefix(r.Action, "delete")}
+	e := access.Entry{
+		Action: r.Action, Workspace: r.Workspace, Subject: strings.Join(r.MemoryIDs, " "),
+		Anyway: strings.HasPrefix(r.Action, "delete"),
+	}
 	switch {
 	case !r.Moves():
 		e.Action = ""

@@ -181,7 +181,10 @@ func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (originalPage, e
 
 func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
 	if r.Conversation != "" {
-		h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{Conversation: r.Conversation, Words: r.Text, Kind: r.Kind, Limit: r.Limit})
+		h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{
+			Conversation: r.Conversation, Words: r.Text, Kind: r.Kind,
+			Limit: r.Limit,
+		})
 	} else {
 		h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
 	}

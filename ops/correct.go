@@ -175,7 +175,8 @@ func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err err
 	e := judged[0].Evaluation
 	if o := was.Overruled; e.State != memoryd.Judged {
 		e = memoryd.Evaluation{
-			State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion, JudgedAt: d.Now(), Cost: was.Cost,
+			State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion,
+			JudgedAt: d.Now(), Cost: was.Cost,
 			Summary: "The judge's verdict; a correction was undone.",
 		}
 	}

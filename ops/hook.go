@@ -116,7 +116,8 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 		reply.Ask, did = why, "asked about"
 	}
 	if did != "" {
-		o.Logger.InfoContext(ctx, "a hook "+did+" a call that breaks a rule", "tool", h.Call.Tool, "workspace", r.Workspace, "session", h.Call.Conversation, "at_call", o.params.AtCall)
+		o.Logger.InfoContext(ctx, "a hook "+did+" a call that breaks a rule", "tool", h.Call.Tool, "workspace", r.Workspace,
+			"session", h.Call.Conversation, "at_call", o.params.AtCall)
 	}
 	return &HookAnswer{h.Answer(reply)}, nil
 }

@@ -198,7 +198,10 @@ func (d Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *m
 			return old
 		}
 		k := reading.KindOf(newest.Input, newest.Output)
-		return kinds.Add(old, kinds.Label{IDs: k.IDs, Score: r.Score, By: memoryd.PersonPrefix + r.By, Call: newest.Key, At: d.Now(), Reason: r.Evaluation})
+		return kinds.Add(old, kinds.Label{
+			IDs: k.IDs, Score: r.Score, By: memoryd.PersonPrefix + r.By, Call: newest.Key, At: d.Now(),
+			Reason: r.Evaluation,
+		})
 	}
 	labels := change(book.Of(id))
 	if !r.Preview {
@@ -227,7 +230,10 @@ func (d Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, b
 	case byPerson && wasByPerson:
 		e.Overruled = o
 	case byPerson:
-		e.Overruled = &memoryd.Overruled{State: was.State, Score: was.Score, JudgedBy: was.JudgedBy, Rule: was.Rule, JudgeVersion: was.JudgeVersion}
+		e.Overruled = &memoryd.Overruled{
+			State: was.State, Score: was.Score, JudgedBy: was.JudgedBy, Rule: was.Rule,
+			JudgeVersion: was.JudgeVersion,
+		}
 	case !sure && o != nil && o.State == memoryd.Judged: // what a model had said
 		e.Score, e.JudgedBy, e.Rule, e.JudgeVersion = o.Score, o.JudgedBy, o.Rule, o.JudgeVersion
 		e.Summary, e.Evaluation = "The judge's verdict; a correction was undone.", ""

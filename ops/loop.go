@@ -62,7 +62,8 @@ func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Ass
 			w.Calls = append(w.Calls, calls[i].Key)
 		}
 	}
-	a.Warnings = append([]preflight.Warning{w}, slices.DeleteFunc(a.Warnings, func(o preflight.Warning) bool { return o.Rule == "repeats_failure" })...)
+	a.Warnings = append([]preflight.Warning{w}, slices.DeleteFunc(a.Warnings,
+		func(o preflight.Warning) bool { return o.Rule == "repeats_failure" })...)
 	return nil
 }
 

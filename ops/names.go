@@ -119,7 +119,8 @@ func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known b
 
 // look reads the names of a workspace.
 func (n *Names) look(ctx context.Context, s *namespace, workspace string) error {
-	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]ingest.Name{}, map[string]string{}, map[string][]string{}, map[string][]string{}, time.Time{}
+	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]ingest.Name{}, map[string]string{}, map[string][]string{},
+		map[string][]string{}, time.Time{}
 	for t, err := range store.AllTools(ctx, n.store, workspace) {
 		if err != nil {
 			return err
@@ -240,7 +241,8 @@ func (n *Names) join(ctx context.Context, s *namespace, a *asked, name ingest.Na
 	}
 	s.claim(tool, a.Tool)
 	_, err := n.store.PutRecord(ctx, store.Record{
-		RecordKey: store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: a.Workspace}, Kind: NameKind, ID: a.Tool}, Revision: store.AnyRevision, Data: []byte(tool),
+		RecordKey: store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: a.Workspace}, Kind: NameKind, ID: a.Tool},
+		Revision:  store.AnyRevision, Data: []byte(tool),
 	})
 	return err
 }

@@ -258,9 +258,11 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 				when = fmt.Sprintf("to be counted again in %s", wait.Round(time.Second))
 			}
 			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: min(wait, longWait), Msg: fmt.Sprintf(
-				"workspace %.80q may hold %d %s (quotas.%[3]s); it holds at most %d (%s), and this adds %d", workspace, c.most, c.quota, c.used, when, c.comes)}
+				"workspace %.80q may hold %d %s (quotas.%[3]s); it holds at most %d (%s), and this adds %d", workspace, c.most, c.quota,
+				c.used, when, c.comes)}
 		}
-		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
+		return c.quota, memoryd.Errorf(memoryd.OverQuota,
+			"workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
 			workspace, c.most, c.quota, c.there, c.comes) // used may count twice what came during a count
 	}
 	u.since.add(more, 1)

@@ -234,12 +234,14 @@ func (o ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended
 // request.
 func recordedAnswer(r *Recorded, tools []byte) string {
 	n := len(r.Memories)
-	text := fmt.Appendf(make([]byte, 0, len(tools)+256), "Processed %d tool(s): %d updated, %d newly created\n", n, len(r.Existed), n-len(r.Existed))
+	text := fmt.Appendf(make([]byte, 0, len(tools)+256), "Processed %d tool(s): %d updated, %d newly created\n", n,
+		len(r.Existed), n-len(r.Existed))
 	text = append(text, tools...)
 	if n := len(r.Rejected); n > 0 {
 		text = fmt.Appendf(text, "\nValidation Summary:\n  Total input: %d\n  Valid: %d\n  Filtered (invalid): %d\n", r.Sent, r.Valid, n)
 	}
-	text = fmt.Appendf(text, "\nDeduplication Summary:\n  Total new calls: %d\n  Added: %d\n  Deduplicated: %d", r.Valid, r.Added, r.Valid-r.Added)
+	text = fmt.Appendf(text, "\nDeduplication Summary:\n  Total new calls: %d\n  Added: %d\n  Deduplicated: %d", r.Valid,
+		r.Added, r.Valid-r.Added)
 	return string(text)
 }
 

@@ -217,7 +217,8 @@ func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reas
 	}
 	o.Intake.NoSuchTool(c.Metadata, &account)
 	if o.Logger != nil {
-		o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run", c.Run(), "why", reason)
+		o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run",
+			c.Run(), "why", reason)
 	}
 	return reason, nil
 }

@@ -26,12 +26,16 @@ type interceptor struct {
 }
 
 // through carries out a call that has an answer.
-func through[T any](ctx context.Context, i interceptor, method string, check error, call func(context.Context, Store) (T, error)) (T, error) {
+func through[T any](ctx context.Context, i interceptor, method string, check error,
+	call func(context.Context, Store) (T, error),
+) (T, error) {
 	return through1(ctx, i, method, check, func(s Store, ctx context.Context, _ struct{}) (T, error) { return call(ctx, s) }, struct{}{})
 }
 
 // through1 is through for a method with one argument.
-func through1[A, T any](ctx context.Context, i interceptor, method string, check error, call func(Store, context.Context, A) (T, error), a A) (T, error) {
+func through1[A, T any](ctx context.Context, i interceptor, method string, check error,
+	call func(Store, context.Context, A) (T, error), a A,
+) (T, error) {
 	if i.drainer == nil {
 		return aroundCall(ctx, i.around, method, check, call, a)
 	}
@@ -47,7 +51,9 @@ func through1[A, T any](ctx context.Context, i interceptor, method string, check
 	return call(i.backend, ctx, a)
 }
 
-func aroundCall[A, T any](ctx context.Context, around Around, method string, check error, call func(Store, context.Context, A) (T, error), a A) (answer T, err error) {
+func aroundCall[A, T any](ctx context.Context, around Around, method string, check error,
+	call func(Store, context.Context, A) (T, error), a A,
+) (answer T, err error) {
 	err = around(ctx, method, func(ctx context.Context, s Store) (err error) {
 		if check != nil {
 			return check
@@ -78,7 +84,11 @@ func (i interceptor) Append(ctx context.Context, b Batch) ([]Appended, error) {
 }
 
 func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	return through(ctx, i, "History", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) { return s.History(ctx, ref, limit) })
+	return through(ctx, i, "History", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call,
+		error,
+	) {
+		return s.History(ctx, ref, limit)
+	})
 }
 
 func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
@@ -94,7 +104,11 @@ func (i interceptor) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.
 }
 
 func (i interceptor) ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error) {
-	return through(ctx, i, "ListCalls", p.Check(), func(ctx context.Context, s Store) ([]memoryd.Call, error) { return s.ListCalls(ctx, ref, p) })
+	return through(ctx, i, "ListCalls", p.Check(), func(ctx context.Context, s Store) ([]memoryd.Call,
+		error,
+	) {
+		return s.ListCalls(ctx, ref, p)
+	})
 }
 
 func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error) {
@@ -143,7 +157,8 @@ func (i interceptor) SearchTools(ctx context.Context, workspace, query string, l
 }
 
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	return i.plain(ctx, "RestoreTool", CheckRestore(&t, calls), func(ctx context.Context, s Store) error { return s.RestoreTool(ctx, t, calls) })
+	return i.plain(ctx, "RestoreTool", CheckRestore(&t, calls),
+		func(ctx context.Context, s Store) error { return s.RestoreTool(ctx, t, calls) })
 }
 
 func (i interceptor) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
@@ -199,7 +214,8 @@ func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) 
 }
 
 func (i interceptor) ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error) {
-	return through(ctx, i, "ListRecords", checkRecordRange(from, limit), func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
+	return through(ctx, i, "ListRecords", checkRecordRange(from, limit),
+		func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
 }
 
 func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error) {
@@ -211,7 +227,11 @@ func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {
 }
 
 func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	return through(ctx, i, "ExpireRecords", checkLimit(limit), func(ctx context.Context, s Store) (int, error) { return s.ExpireRecords(ctx, now, limit) })
+	return through(ctx, i, "ExpireRecords", checkLimit(limit), func(ctx context.Context, s Store) (int,
+		error,
+	) {
+		return s.ExpireRecords(ctx, now, limit)
+	})
 }
 
 func (i interceptor) Ping(ctx context.Context) error {

@@ -19,9 +19,11 @@ import (
 // functions are what templates can say.
 func (d *dashboard) functions() template.FuncMap {
 	return template.FuncMap{
-		"link": link, "name": func(s string) string { return shown(s, memoryd.MaxNameBytes) }, "line": shown, "count": count, "percent": percent, "interval": interval,
+		"link": link, "name": func(s string) string { return shown(s, memoryd.MaxNameBytes) }, "line": shown, "count": count,
+		"percent": percent, "interval": interval,
 		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
-		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
+		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet,
+		"add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"dict": dict, "complaint": complaint, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
 		"bar": bar, "rate": rate, "heat": func(length int) int { return (length + 24) / 25 },
 	}

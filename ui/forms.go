@@ -189,7 +189,8 @@ func (d *dashboard) compact(r *request) error {
 func (d *dashboard) undo(r *request) error {
 	v := newCompaction()
 	v.ID = r.arg("id")
-	messages, err := d.Flows.UndoCompaction.Run(r.Context(), ops.UndoCompaction{GetOriginal: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
+	messages, err := d.Flows.UndoCompaction.Run(r.Context(),
+		ops.UndoCompaction{GetOriginal: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,10 @@ func (d *dashboard) workspaces(r *request) error {
 	if err != nil {
 		return err
 	}
-	list, err := d.Flows.ListWorkspaces.Run(r.Context(), ops.ListWorkspaces{Limit: mostWorkspaces, After: r.arg("after"), Only: r.who.Workspaces})
+	list, err := d.Flows.ListWorkspaces.Run(r.Context(), ops.ListWorkspaces{
+		Limit: mostWorkspaces, After: r.arg("after"),
+		Only: r.who.Workspaces,
+	})
 	if err != nil {
 		return err
 	}
@@ -161,7 +164,8 @@ func (d *dashboard) workspaces(r *request) error {
 	if list.Next != "" {
 		next = r.with("after", list.Next)
 	}
-	return d.show(r, "workspaces.html", "workspaces", "Workspaces", map[string]any{"Names": list.Names, "Next": next, "Overview": o, "Store": d.Store, "Retention": d.Retention})
+	return d.show(r, "workspaces.html", "workspaces", "Workspaces",
+		map[string]any{"Names": list.Names, "Next": next, "Overview": o, "Store": d.Store, "Retention": d.Retention})
 }
 
 // export sends a copy of the workspace, as "memoryd restore" reads it.

@@ -184,7 +184,10 @@ func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
 		grounds[g.ID] = shown
 	}
 	for _, item := range rev.Document.Items {
-		line := statement{ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: item.ByPerson(), Unedited: item.Unedited, Removed: item.Removed}
+		line := statement{
+			ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: item.ByPerson(), Unedited: item.Unedited,
+			Removed: item.Removed,
+		}
 		for _, id := range item.Evidence {
 			if g, known := grounds[id]; known {
 				line.Grounds = append(line.Grounds, g)

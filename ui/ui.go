@@ -335,7 +335,8 @@ func (d *dashboard) write(r *request, status int, name string, p page) error {
 // statuses are those of the kinds of error that a page can meet.
 var statuses = map[memoryd.Kind]int{
 	memoryd.Invalid: http.StatusBadRequest, memoryd.NotFound: http.StatusNotFound, memoryd.Conflict: http.StatusConflict,
-	memoryd.Forbidden: http.StatusForbidden, memoryd.Unauthenticated: http.StatusUnauthorized, memoryd.TooLarge: http.StatusRequestEntityTooLarge,
+	memoryd.Forbidden: http.StatusForbidden, memoryd.Unauthenticated: http.StatusUnauthorized,
+	memoryd.TooLarge:    http.StatusRequestEntityTooLarge,
 	memoryd.Unavailable: http.StatusServiceUnavailable, memoryd.Overloaded: http.StatusTooManyRequests,
 	memoryd.OverQuota: http.StatusInsufficientStorage,
 }

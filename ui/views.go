@@ -240,7 +240,10 @@ type runsView struct {
 func (d *dashboard) runs(r *request) (err error) {
 	page := int(max(1, wholeNumber(r.arg("page"))))
 	var v runsView
-	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows}); err != nil {
+	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{
+		Workspace: r.Workspace, Offset: toolRows * (page - 1),
+		Limit: toolRows,
+	}); err != nil {
 		return err
 	}
 	v.pages = r.pages(page, v.Total)
@@ -281,7 +284,10 @@ func (d *dashboard) find(r *request, f survey.Filter) (v callsView, err error) {
 	if err != nil {
 		return v, err
 	}
-	v = callsView{Filter: f, Text: r.arg("q"), Verdicts: survey.Verdicts(), Judges: []string{"rules", "model", "person", "cache"}, Back: r.with()}
+	v = callsView{
+		Filter: f, Text: r.arg("q"), Verdicts: survey.Verdicts(),
+		Judges: []string{"rules", "model", "person", "cache"}, Back: r.with(),
+	}
 	v.Filtered = f != survey.Filter{} || v.Text != ""
 	v.FoundCalls, err = d.Flows.FindCalls.Run(r.Context(), ops.FindCalls{
 		Workspace: r.Workspace, Filter: f, Text: v.Text, After: after, Limit: callRows,

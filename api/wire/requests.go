@@ -15,10 +15,12 @@ type AddRequest[Items any] struct {
 	Workspace *string `json:"workspace_id,omitzero" as:"NewName"`
 	ToolName  *string `json:"tool_name,omitzero" as:"Name"` // For items that name no tool.
 	// An item that is not a call is rejected and reported; the others are recorded.
-	Items          Items `json:"tool_call_results"`
-	Async          *bool `json:"async,omitzero" default:"false"`          // Answer as soon as the calls are saved, with the calls that are new and without statistics.
+	Items Items `json:"tool_call_results"`
+	// Answer as soon as the calls are saved, with the calls that are new and without statistics.
+	Async          *bool `json:"async,omitzero" default:"false"`
 	IncludeHistory *bool `json:"include_history,omitzero" default:"true"` // Show the kept calls; false: only those just sent.
-	OnlyVerdicts   *bool `json:"only_verdicts,omitzero" default:"false"`  // Show no calls, but the verdict on each valid item, in order (`metadata.verdicts`).
+	// Show no calls, but the verdict on each valid item, in order (`metadata.verdicts`).
+	OnlyVerdicts *bool `json:"only_verdicts,omitzero" default:"false"`
 }
 
 // SummaryRequest is the body of summary_tool_memory.

@@ -65,7 +65,8 @@ func (c addCmd) Run(ctx context.Context, std streams) error {
 	var got answer[wire.AddMetadata]
 	if err := c.post(ctx, "/add_tool_call_result", map[string]any{
 		"workspace_id": c.here(), "include_history": false, "tool_call_results": []map[string]any{{
-			"tool_name": c.Tool, "input": inputOf(given(c.Input)), "output": output, "success": !c.Failed, "time_cost": c.Time, "token_cost": c.Tokens,
+			"tool_name": c.Tool, "input": inputOf(given(c.Input)), "output": output, "success": !c.Failed, "time_cost": c.Time,
+			"token_cost": c.Tokens,
 		}},
 	}, &got); err != nil {
 		for _, r := range got.Metadata.Rejected {

@@ -99,7 +99,9 @@ func (r remote) compact(ctx context.Context, req compact.Request) (res compact.R
 	return res, jsonv2.Unmarshal(answer, &res, jsontext.AllowDuplicateNames(true))
 }
 
-func (c compactCmd) one(ctx context.Context, std streams, run func(context.Context, compact.Request) (compact.Result, error), conv conversation) error {
+func (c compactCmd) one(ctx context.Context, std streams, run func(context.Context,
+	compact.Request) (compact.Result, error), conv conversation,
+) error {
 	bar := newBar(std.err, -1, conv.name, progressbar.OptionShowCount())
 	res, err := run(ctx, compact.Request{
 		Messages: conv.messages, Workspace: c.Workspace, Profile: c.Profile, MaxInputTokens: c.MaxInputTokens,
@@ -146,7 +148,8 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 		if m.Output >= 0 {
 			place = fmt.Sprint(m.Output)
 		}
-		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, onTerminal(m.Role, 20), m.Tokens, m.Disposition, m.Why, place, m.Original)
+		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, onTerminal(m.Role, 20), m.Tokens, m.Disposition, m.Why,
+			place, m.Original)
 	}
 	_ = t.Flush() // who does not read it has gone
 }

@@ -49,7 +49,8 @@ func (c demoCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	cfg.HTTP.Listen, cfg.Store.SQLite.Dir = "127.0.0.1:0", dir
-	a, err := newApp(ctx, cfg, func(string) string { return "" }, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	a, err := newApp(ctx, cfg, func(string) string { return "" },
+		slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,8 @@ func digest(o *overview) string {
 	}
 	b.WriteString("\n### Most expensive mistakes\n\n")
 	for i, cause := range o.Causes[:min(digestMistakes, len(o.Causes))] {
-		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.Tool), counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
+		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.Tool),
+			counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
 	}
 	if len(o.Causes) == 0 {
 		b.WriteString("Nothing went wrong.\n")

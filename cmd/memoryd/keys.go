@@ -64,7 +64,8 @@ func showNew(std streams, made wire.NewKey, asJSON bool) error {
 	if asJSON {
 		return printJSON(std.out, made)
 	}
-	fmt.Fprintf(std.err, "Key %s (%s; workspaces %s). Save it now; it is not shown again:\n", made.Key.ID, strings.Join(made.Key.Roles, ", "), listed(made.Key.Workspaces))
+	fmt.Fprintf(std.err, "Key %s (%s; workspaces %s). Save it now; it is not shown again:\n", made.Key.ID,
+		strings.Join(made.Key.Roles, ", "), listed(made.Key.Workspaces))
 	_, err := fmt.Fprintln(std.out, made.Token)
 	return err
 }

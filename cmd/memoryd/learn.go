@@ -456,7 +456,8 @@ func (l *learner) judged(c *heard, v *wire.Verdict) {
 // or was deleted: what it had counts no more.
 func (l *learner) recall(server string) error {
 	var tools wire.ToolList
-	err := l.ask(l.ctx, client.Request{Method: http.MethodGet, Path: "/v1/workspaces/" + url.PathEscape(l.command.Workspace) + "/tools?limit=1"}, &tools)
+	err := l.ask(l.ctx, client.Request{Method: http.MethodGet, Path: "/v1/workspaces/" + url.PathEscape(l.command.Workspace) +
+		"/tools?limit=1"}, &tools)
 	if err != nil && !isUnknown(err) {
 		return err
 	}

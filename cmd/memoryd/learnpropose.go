@@ -34,7 +34,8 @@ func proposals(of []mistake) []string {
 			continue
 		}
 		tool := strings.ReplaceAll(m.Tool, "`", "'")
-		lines = append(lines, fmt.Sprintf("- `%s`: %s (%s in %s; this worked in %s).", tool, m.Fix.Says, counted(m.Calls, "failed call"), counted(m.Runs, "session"), counted(m.Fix.Runs, "session")))
+		lines = append(lines, fmt.Sprintf("- `%s`: %s (%s in %s; this worked in %s).", tool, m.Fix.Says, counted(m.Calls, "failed call"),
+			counted(m.Runs, "session"), counted(m.Fix.Runs, "session")))
 	}
 	return lines
 }

@@ -240,14 +240,16 @@ func (r *report) since(last *lastTime) {
 		r.Compared = fmt.Sprintf("No more calls since %s.", day)
 		return
 	}
-	r.Compared = fmt.Sprintf("Since %s: %s, of which %d failed (%s; before that %s).", day, counted(more, "more call"), max(bad, 0), percent(bad, more), percent(last.Failed, last.Judged))
+	r.Compared = fmt.Sprintf("Since %s: %s, of which %d failed (%s; before that %s).", day, counted(more, "more call"),
+		max(bad, 0), percent(bad, more), percent(last.Failed, last.Judged))
 }
 
 func percent(k, n int) string { return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(n)) }
 
 // Summary says in one sentence what was read.
 func (r *report) Summary() string {
-	parts := []string{fmt.Sprintf("%s in %s: %d new, %d known already", counted(r.Calls.Found, "tool call"), counted(r.Files.Read+r.Files.Unchanged, "file"), r.Calls.Added, r.Calls.Known)}
+	parts := []string{fmt.Sprintf("%s in %s: %d new, %d known already", counted(r.Calls.Found, "tool call"),
+		counted(r.Files.Read+r.Files.Unchanged, "file"), r.Calls.Added, r.Calls.Known)}
 	for _, more := range []struct {
 		n    int
 		what string
@@ -327,7 +329,8 @@ func (m *mistake) Fixed() string {
 	case f.Kind == mistakes.Unlike:
 		return fmt.Sprintf("%s (%s).", sentence(f.Says), counted(f.Runs, "session"))
 	case f.Proven():
-		return fmt.Sprintf("%s: %d of the %s that went on to a good call, in %s.", sentence(f.Says), f.Calls, counted(f.Of, "case"), counted(f.Runs, "session"))
+		return fmt.Sprintf("%s: %d of the %s that went on to a good call, in %s.", sentence(f.Says), f.Calls,
+			counted(f.Of, "case"), counted(f.Runs, "session"))
 	}
 	return sentence(f.Says) + ": seen in one session."
 }

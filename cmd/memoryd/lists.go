@@ -223,7 +223,8 @@ func printMemory(std streams, m wire.Memory, from remote) {
 	if m.Content == "" {
 		fmt.Fprintf(w, "no guideline yet: %s\n", from.hint("summarize", onTerminal(m.WhenToUse, 200)))
 	} else {
-		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, onTerminal(m.Author, 80), strings.TrimSpace(onTerminal(m.Content, 0)))
+		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, onTerminal(m.Author, 80),
+			strings.TrimSpace(onTerminal(m.Content, 0)))
 	}
 	fmt.Fprintf(w, "\n%s\n", std.paint(bold, "newest calls"))
 	for _, c := range m.ToolCallResults {
@@ -237,7 +238,8 @@ func printCall(std streams, id string, c wire.Call) {
 	if id != "" {
 		id = "  " + id
 	}
-	fmt.Fprintf(std.out, "  %s%s  %s  %s\n    -> %s\n", c.CreateTime, id, verdict(std, c), onTerminal(string(c.Input), 100), onTerminal(c.Output, 100))
+	fmt.Fprintf(std.out, "  %s%s  %s  %s\n    -> %s\n", c.CreateTime, id, verdict(std, c), onTerminal(string(c.Input), 100),
+		onTerminal(c.Output, 100))
 }
 
 // verdict is the score of a call, or why it has none.
@@ -318,11 +320,13 @@ func (c forgetCmd) Run(ctx context.Context, std streams) error {
 			onTerminal(c.Source, 80), onTerminal(c.Workspace, 80))
 	}
 	var done wire.Forgotten
-	if err := c.do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/workspaces/" + url.PathEscape(c.Workspace) + "/sources/" + url.PathEscape(c.Source)}, &done); err != nil {
+	if err := c.do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/workspaces/" + url.PathEscape(c.Workspace) +
+		"/sources/" + url.PathEscape(c.Source)}, &done); err != nil {
 		return err
 	}
 	if done.Calls == 0 {
-		return fmt.Errorf("no calls of source %q in workspace %q (memoryd keys list shows the ids of keys)", onTerminal(c.Source, 80), onTerminal(c.Workspace, 80))
+		return fmt.Errorf("no calls of source %q in workspace %q (memoryd keys list shows the ids of keys)",
+			onTerminal(c.Source, 80), onTerminal(c.Workspace, 80))
 	}
 	fmt.Fprintf(std.out, "Deleted %s of source %q.\n", counted(done.Calls, "call"), onTerminal(c.Source, 80))
 	return nil

@@ -83,7 +83,8 @@ type statusCmd struct {
 func (c statusCmd) Run(ctx context.Context, std streams) error {
 	if c.Start {
 		way := (&local.Memory{}).To("", false)
-		if err := (client.Server{URL: way.URL, HTTP: way.HTTP}).Do(ctx, client.Request{Method: http.MethodGet, Path: "/health"}, nil); err != nil {
+		if err := (client.Server{URL: way.URL, HTTP: way.HTTP}).Do(ctx, client.Request{Method: http.MethodGet, Path: "/health"},
+			nil); err != nil {
 			return err
 		}
 	}
@@ -104,7 +105,8 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		if s.PID == usual.PID {
 			how += ", used by agents and commands"
 		}
-		fmt.Fprintf(std.out, "pid %d, %s, since %s\n  %s  unix:%s\n  store: %s\n", s.PID, how, s.Since.Local().Format(time.DateTime), s.URL, s.Socket, onTerminal(s.Store, 300))
+		fmt.Fprintf(std.out, "pid %d, %s, since %s\n  %s  unix:%s\n  store: %s\n", s.PID, how,
+			s.Since.Local().Format(time.DateTime), s.URL, s.Socket, onTerminal(s.Store, 300))
 		if s.Log != "" {
 			fmt.Fprintf(std.out, "  log: %s\n", onTerminal(s.Log, 300))
 		}

@@ -29,7 +29,10 @@ type memory struct {
 }
 
 func (m memory) open(log *slog.Logger) mcp.Memory {
-	l := &local.Memory{Store: m.Data, NoDaemon: m.NoDaemon, Started: func(store string) { log.Info("a server was started in the background", "store", store) }}
+	l := &local.Memory{
+		Store: m.Data, NoDaemon: m.NoDaemon,
+		Started: func(store string) { log.Info("a server was started in the background", "store", store) },
+	}
 	way := l.To(m.URL, m.Key != "")
 	http := *way.HTTP
 	http.Timeout = mcp.Patience
@@ -65,7 +68,10 @@ func (a *app) mounts() ([]api.Mount, error) {
 		Retention: a.retention(), Hosts: hostsHere(os.UserHomeDir),
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {
-		mounts = append(mounts, api.Mount{Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds, Workspace: ui.WorkspaceOf})
+		mounts = append(mounts, api.Mount{
+			Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds,
+			Workspace: ui.WorkspaceOf,
+		})
 	}
 	return mounts, err
 }
@@ -109,8 +115,14 @@ func (a *app) retention() []ui.Retention {
 		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	}
 	return []ui.Retention{
-		{What: "Calls", Kept: fmt.Sprintf("the newest %d per tool, with verdicts", params.MaxHistory), Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt"},
-		{What: "Observations for guidelines", Kept: fmt.Sprintf("the newest %d calls per tool, shortened", a.cfg.Guidelines.MineCalls), Setting: "–"},
+		{
+			What: "Calls", Kept: fmt.Sprintf("the newest %d per tool, with verdicts", params.MaxHistory),
+			Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt",
+		},
+		{
+			What: "Observations for guidelines", Kept: fmt.Sprintf("the newest %d calls per tool, shortened", a.cfg.Guidelines.MineCalls),
+			Setting: "–",
+		},
 		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d per tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},
 		{What: "Originals of compacted messages", Kept: days(a.cfg.Compact.KeepOriginals), Setting: "compact.keep_originals"},
 		{What: "Corrections and decisions", Kept: "as long as the tool", Setting: "–"},

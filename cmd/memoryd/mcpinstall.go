@@ -87,7 +87,8 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 	}
 	if !yes {
 		shown := patch(filepath.ToSlash(change.Path), string(change.Before), string(change.After))
-		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s", change.Path, shown)
+		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s",
+			change.Path, shown)
 		return err
 	}
 	backup, err := change.Write()

@@ -17,7 +17,9 @@ import (
 // works without any.
 type models struct{ clients map[string]*llm.Client }
 
-func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(llm.Attempt), traced tracedAttempt) (*models, error) {
+func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(llm.Attempt),
+	traced tracedAttempt,
+) (*models, error) {
 	m := &models{clients: map[string]*llm.Client{}}
 	for name, c := range cfg.LLM {
 		key := getenv(c.APIKeyEnv)

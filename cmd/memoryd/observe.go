@@ -62,7 +62,10 @@ func (a *app) judgeState() metrics.Judge {
 	agreed, differed := a.agreement.Counts()
 	return metrics.Judge{
 		Agreed: agreed, Differed: differed,
-		Verdicts:     map[string]int64{"rules": byRules, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
+		Verdicts: map[string]int64{
+			"rules": byRules, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts,
+			"failed": s.GivenUp,
+		},
 		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
 		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
 		Queued: s.Queued, InHand: s.InHand,

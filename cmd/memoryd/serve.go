@@ -93,7 +93,8 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	if a.newKey != "" { // not to the log, which is kept
 		fmt.Fprintf(std.err, "The admin's API key (save it now; it is not shown again): %s\n", a.newKey)
 	}
-	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName, a.judge.Describe()); err != nil {
+	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName,
+		a.judge.Describe()); err != nil {
 		a.log.WarnContext(ctx, "cannot write the ready line", "err", err)
 	}
 	debug.FreeOSMemory() // most of what a start took is garbage

@@ -71,7 +71,8 @@ func (a *app) noteSettings(ctx context.Context) error {
 		changed = differing(before, now)
 	}
 	if len(changed) > 0 {
-		if err := a.audit.Note(ctx, access.Entry{Action: "settings", Detail: "started with other settings in " + strings.Join(changed, ", ")}); err != nil {
+		if err := a.audit.Note(ctx, access.Entry{Action: "settings", Detail: "started with other settings in " +
+			strings.Join(changed, ", ")}); err != nil {
 			return err
 		}
 	}

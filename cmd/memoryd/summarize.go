@@ -85,7 +85,8 @@ func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, 
 	}
 	for i, m := range got.Metadata.MemoryList {
 		if i < got.Metadata.Summarised {
-			fmt.Fprintf(std.out, "%s/%s: revision %d by %s\n", onTerminal(workspace, 200), onTerminal(m.WhenToUse, 200), m.Metadata.GuidelineRevision, onTerminal(m.Author, 80))
+			fmt.Fprintf(std.out, "%s/%s: revision %d by %s\n", onTerminal(workspace, 200), onTerminal(m.WhenToUse, 200),
+				m.Metadata.GuidelineRevision, onTerminal(m.Author, 80))
 		}
 	}
 	for _, f := range got.Metadata.Failed {

@@ -25,7 +25,8 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.NameKind, kinds.RecordKind, ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
+	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.NameKind, kinds.RecordKind,
+		ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
 }
 
 // opened is what the commands that work on a store of their own have in common.
@@ -301,7 +302,8 @@ func (c importCmd) bring(ctx context.Context, std streams, s store.Store, cfg *c
 			return rejected, came, fmt.Errorf("%s: %w", name, err)
 		}
 		rejected += counts.Rejected
-		fmt.Fprintf(std.out, "%s: %d tools, %d calls added, %d duplicate, %d rejected\n", name, counts.Tools, counts.Added, counts.Duplicates, counts.Rejected)
+		fmt.Fprintf(std.out, "%s: %d tools, %d calls added, %d duplicate, %d rejected\n", name, counts.Tools, counts.Added,
+			counts.Duplicates, counts.Rejected)
 	}
 	return rejected, came, nil
 }

@@ -106,7 +106,8 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 func (a *app) deps() ops.Deps {
 	llmName, summary := ops.Settings[ops.SummaryParams](a.cfg.Plan)
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: a.composer(llmName, summary), Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Sourced: a.window.Sourced,
+		Store: a.store, Composer: a.composer(llmName, summary), Recent: summary.RecentCallCount, Config: a.cfg.Revisions,
+		Now: time.Now, Sourced: a.window.Sourced,
 	}
 	a.intake = ingest.NewIntake(time.Now)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)

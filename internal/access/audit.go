@@ -102,7 +102,8 @@ func (a *Audit) Note(ctx context.Context, e Entry) error {
 const maxLate = 10000
 
 func (a *Audit) owe(ctx context.Context, e Entry) {
-	a.log.ErrorContext(ctx, "cannot write the audit log now; the entry follows", "source", e.Source, "action", e.Action, "workspace", e.Workspace)
+	a.log.ErrorContext(ctx, "cannot write the audit log now; the entry follows", "source", e.Source, "action", e.Action,
+		"workspace", e.Workspace)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.late) < maxLate {
@@ -144,7 +145,8 @@ func (a *Audit) write(ctx context.Context, e Entry) error {
 			a.tail = nil // it may have been written all the same
 			return err
 		}
-		a.log.InfoContext(ctx, "audit", "seq", e.Seq, "source", e.Source, "action", e.Action, "outcome", e.Outcome, "sha256", hashOf(string(text)))
+		a.log.InfoContext(ctx, "audit", "seq", e.Seq, "source", e.Source, "action", e.Action, "outcome", e.Outcome, "sha256",
+			hashOf(string(text)))
 		return a.keepHead(ctx, &head{e.Seq, hashOf(string(text))})
 	}
 	return memoryd.Errorf(memoryd.Unavailable, "the audit log is too busy")
@@ -152,7 +154,10 @@ func (a *Audit) write(ctx context.Context, e Entry) error {
 
 func (a *Audit) keepHead(ctx context.Context, h *head) error {
 	a.tail = h
-	_, err := store.WriteJSON(ctx, a.records, store.Record{RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead}, Revision: store.AnyRevision}, h)
+	_, err := store.WriteJSON(ctx, a.records, store.Record{
+		RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead},
+		Revision:  store.AnyRevision,
+	}, h)
 	return err
 }
 

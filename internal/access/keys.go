@@ -313,7 +313,8 @@ func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Ke
 	if len(k.all()) >= maxKeys && k.all()[id] == nil {
 		return Key{}, memoryd.Errorf(memoryd.Conflict, "there are %d keys already", maxKeys)
 	}
-	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision}, s); err != nil {
+	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision},
+		s); err != nil {
 		return Key{}, err
 	}
 	if err := k.load(ctx); err != nil {
@@ -454,7 +455,8 @@ func CheckToken(token string) error {
 		return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
 	}
 	if !strings.HasPrefix(token, prefix) || id == "" || len(id) > 32 || !plain(id) || len(secret) < secretBytes || !plain(secret) {
-		return fmt.Errorf("must be mrd_<id>_<secret> with letters and digits, the secret of at least %d: `memoryd keys new` prints one", secretBytes)
+		return fmt.Errorf("must be mrd_<id>_<secret> with letters and digits, the secret of at least %d: `memoryd keys new` prints one",
+			secretBytes)
 	}
 	return nil
 }

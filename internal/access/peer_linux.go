@@ -120,7 +120,8 @@ func (k *kernel) ask(here, there netip.AddrPort) (int, error) {
 	}
 	k.asked++
 	got := make([]byte, 512)
-	n, err := 0, syscall.Sendto(int(k.socket.Fd()), diagQuestion(k.asked, here, there), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK})
+	n, err := 0, syscall.Sendto(int(k.socket.Fd()), diagQuestion(k.asked, here, there), 0,
+		&syscall.SockaddrNetlink{Family: syscall.AF_NETLINK})
 	if err == nil {
 		n, _, err = syscall.Recvfrom(int(k.socket.Fd()), got, 0)
 	}
@@ -164,7 +165,8 @@ func diagOwner(got []byte, here, there netip.AddrPort) (int, error) {
 		return 0, errNoOwner
 	case kind != diagByFamily || len(a) < inode+4:
 		return 0, errors.New("cannot query the kernel")
-	case binary.BigEndian.Uint16(a[4:]) != here.Port() || binary.BigEndian.Uint16(a[6:]) != there.Port() || binary.NativeEndian.Uint32(a[inode:]) == 0:
+	case binary.BigEndian.Uint16(a[4:]) != here.Port() || binary.BigEndian.Uint16(a[6:]) != there.Port() ||
+		binary.NativeEndian.Uint32(a[inode:]) == 0:
 		return 0, errNoOwner // a listener, or a socket that its program has closed
 	}
 	return int(binary.NativeEndian.Uint32(a[uid:])), nil

@@ -57,7 +57,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // overloaded or broken. A reached quota does not count, because it stays until somebody
 // deletes something.
 func (e *Error) Away() bool {
-	return e.Status == 0 || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage
+	return e.Status == 0 || e.Status == http.StatusTooManyRequests ||
+		e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage
 }
 
 // maxPause bounds how long one pause between tries may be, and maxReply an

@@ -31,7 +31,8 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"execution reverted", "aborting ", "missing: ", "e::", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
+	"execution reverted", "aborting ", "missing: ", "e::", "undefined control sequence", "latex error", "emergency stop",
+	"npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
@@ -53,7 +54,8 @@ var programNouns = phrases.Words(
 	"email", "address", "number", "code", "index", "range", "json", "xml", "choice", "amount", "zip", "phone",
 	"username", "account", "order", "item", "product", "category", "timezone", "coordinates", "cell", "selector",
 	"regex", "pattern", "expression", "escape", "literal", "grant", "signature", "certificate", "timestamp", "country",
-	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
+	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move",
+	"flight", "payment", "reservation", "tool_call", "function_call",
 )
 
 // Heads reports whether a line in lower case begins like an error message.
@@ -62,7 +64,8 @@ func Heads(low string) bool {
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
 		return true
 	}
-	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' && (strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
+	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' &&
+		(strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
 		return true
 	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
@@ -164,7 +167,8 @@ func Thrown(s string) bool {
 		n++
 	}
 	name, rest := s[:n], s[n:]
-	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, ") ") && !strings.HasPrefix(rest, " [") {
+	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, ") ") &&
+		!strings.HasPrefix(rest, " [") {
 		return false
 	}
 	for _, end := range thrownEndings {

@@ -10,7 +10,8 @@ import (
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z][\w.-]{1,63}$`)
 	wordEnds = regexp.MustCompile(`([a-z])([A-Z])|[_.-]+`)
-	pairs    = named(`^err `, `not (?:found|supported|allowed|implemented|permitted|authorized|registered|available|ready|exist|configured|applicable)`,
+	pairs    = named(`^err `,
+		`not (?:found|supported|allowed|implemented|permitted|authorized|registered|available|ready|exist|configured|applicable)`,
 		`failed precondition|out of|already exists|data loss|no such|too (?:many|large|long)|rate limited`)
 	failing = named(`err|error|errored|fail|failed|failure|invalid|denied|refused|rejected|declined|forbidden|fatal|unauthori[sz]ed`,
 		`unauthenticated|unsupported|unimplemented|exceeded|exhausted|unavailable|exception|timeout|aborted|crashed|unsuccessful`,

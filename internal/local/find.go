@@ -227,7 +227,10 @@ func LogOf(store string) string { return filepath.Join(store, logFile) }
 // environment is that of a server in the background: its settings, and no word of
 // whoever happens to start it first on where to send calls or whom to pay.
 func environment() []string {
-	barred := []string{"MEMORYD_URL=", "MEMORYD_KEY=", "MEMORYD_WORKSPACE=", "MEMORYD_LISTEN=", "MEMORYD_DATA=", "MEMORYD_JOURNAL=", "MEMORYD_ADMIN_KEY="}
+	barred := []string{
+		"MEMORYD_URL=", "MEMORYD_KEY=", "MEMORYD_WORKSPACE=", "MEMORYD_LISTEN=", "MEMORYD_DATA=",
+		"MEMORYD_JOURNAL=", "MEMORYD_ADMIN_KEY=",
+	}
 	if os.Getenv("MEMORYD_CONFIG") == "" {
 		barred = append(barred, "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	}

@@ -194,10 +194,16 @@ func (l *loop) build(t *tool, u *run, bad map[*hidden]bool) map[string]any {
 	}
 	if u.prepared && !u.opened && slices.ContainsFunc(t.rules, func(h *hidden) bool { return h.family == "order" }) {
 		u.opened = true
-		l.memory.Record(&Call{Tool: t.helper, Run: u.name, Input: map[string]any{"name": in[t.free]}, Output: `{"ready":true}`, Score: 1, Helper: true})
+		l.memory.Record(&Call{
+			Tool: t.helper, Run: u.name, Input: map[string]any{"name": in[t.free]}, Output: `{"ready":true}`,
+			Score: 1, Helper: true,
+		})
 	}
 	for _, id := range u.fresh {
-		l.memory.Record(&Call{Tool: t.helper, Run: u.name, Input: map[string]any{"name": in[t.free]}, Output: fmt.Sprintf(`{"id":%q,"status":%q}`, id, u.handles[id]), Score: 1, Helper: true})
+		l.memory.Record(&Call{
+			Tool: t.helper, Run: u.name, Input: map[string]any{"name": in[t.free]},
+			Output: fmt.Sprintf(`{"id":%q,"status":%q}`, id, u.handles[id]), Score: 1, Helper: true,
+		})
 	}
 	u.fresh = nil
 	return in

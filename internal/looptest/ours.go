@@ -33,20 +33,25 @@ type Ours struct {
 // Record records a call.
 func (o *Ours) Record(c *Call) {
 	if o.observer == nil {
-		o.observer, o.obs, o.calls, o.runs = evidence.NewObserver(), map[string][]evidence.Observation{}, map[string][]memoryd.Call{}, map[string][]store.RunCall{}
+		o.observer, o.obs, o.calls, o.runs = evidence.NewObserver(), map[string][]evidence.Observation{},
+			map[string][]memoryd.Call{}, map[string][]store.RunCall{}
 		o.text, o.models = map[string]string{}, map[string]*preflight.Model{}
 		o.Writer.Window = o
 	}
 	o.n++
 	call := memoryd.Call{
-		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: c.Tool}, Key: memoryd.CallKey{byte(o.n), byte(o.n >> 8), byte(o.n >> 16), 1}, Seq: int64(o.n),
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: c.Tool}, Key: memoryd.CallKey{byte(o.n), byte(o.n >> 8), byte(o.n >> 16), 1},
+		Seq:   int64(o.n),
 		Input: encoded(c.Input), Output: c.Output, Success: c.Score > 0, TokenCost: -1,
 		Time: time.Date(2027, 1, 1, 0, 0, 20*o.n, 0, time.UTC), Metadata: fmt.Appendf(nil, `{"trajectory_id":%q}`, c.Run),
 		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: c.Score},
 	}
 	o.obs[c.Tool] = append(o.obs[c.Tool], o.observer.Observe(&call))
 	o.calls[c.Tool] = append(o.calls[c.Tool], call)
-	o.runs[c.Run] = append([]store.RunCall{{ToolRef: call.ToolRef, Key: call.Key, Time: call.Time, Input: call.Input, Output: call.Output, Success: call.Success, State: memoryd.Judged, Score: c.Score}}, o.runs[c.Run]...)
+	o.runs[c.Run] = append([]store.RunCall{{
+		ToolRef: call.ToolRef, Key: call.Key, Time: call.Time, Input: call.Input,
+		Output: call.Output, Success: call.Success, State: memoryd.Judged, Score: c.Score,
+	}}, o.runs[c.Run]...)
 	delete(o.models, c.Tool)
 }
 
@@ -63,7 +68,8 @@ func (o *Ours) Write(tool string) {
 	if o.calls[tool] == nil {
 		return
 	}
-	d, err := o.Writer.Compose(context.Background(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}}, o.calls[tool], 20, nil)
+	d, err := o.Writer.Compose(context.Background(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}},
+		o.calls[tool], 20, nil)
 	if err != nil {
 		panic(err) // only an ended context is an error
 	}

@@ -99,7 +99,8 @@ var (
 )
 
 func maskOf(v any) string {
-	return letter.ReplaceAllString(digits.ReplaceAllStringFunc(fmt.Sprint(v), func(s string) string { return strings.Repeat("0", len(s)) }), "A")
+	return letter.ReplaceAllString(digits.ReplaceAllStringFunc(fmt.Sprint(v), func(s string) string { return strings.Repeat("0", len(s)) }),
+		"A")
 }
 
 // claims are the hypotheses over the inputs of calls. No words are read.
@@ -120,9 +121,16 @@ func claims(calls []tried, helper string) (list []claim) {
 	}
 	list = append(list, claim{"call " + helper + " first", func(_ map[string]any, f *facts) bool { return !f.called }})
 	for _, p := range names {
-		list = append(list, claim{p + " from an earlier answer of " + helper, func(in map[string]any, f *facts) bool { return has(in, p) && f.states[fmt.Sprint(in[p])] == "" }})
-		list = append(list, claim{p + " not where status is done; live and done differ", func(in map[string]any, f *facts) bool { return f.states[fmt.Sprint(in[p])] == "done" }})
-		list = append(list, claim{"always give " + p, func(in map[string]any, _ *facts) bool { return !has(in, p) }}, claim{"leave out " + p, func(in map[string]any, _ *facts) bool { return has(in, p) }})
+		list = append(list, claim{
+			p + " from an earlier answer of " + helper,
+			func(in map[string]any, f *facts) bool { return has(in, p) && f.states[fmt.Sprint(in[p])] == "" },
+		})
+		list = append(list, claim{
+			p + " not where status is done; live and done differ",
+			func(in map[string]any, f *facts) bool { return f.states[fmt.Sprint(in[p])] == "done" },
+		})
+		list = append(list, claim{"always give " + p, func(in map[string]any, _ *facts) bool { return !has(in, p) }},
+			claim{"leave out " + p, func(in map[string]any, _ *facts) bool { return has(in, p) }})
 		hi, lo, step, first := math.Inf(-1), math.Inf(1), 0, math.Inf(1)
 		few, forms := map[string]bool{}, map[string]bool{}
 		for _, c := range calls {
@@ -144,20 +152,31 @@ func claims(calls []tried, helper string) (list []claim) {
 			}
 		}
 		if hi >= lo {
-			list = append(list, claim{fmt.Sprintf("%s at most %v", p, hi), func(in map[string]any, _ *facts) bool { return num(in, p) > hi }}, claim{fmt.Sprintf("%s at least %v", p, lo), func(in map[string]any, _ *facts) bool { return num(in, p) < lo }})
+			list = append(list, claim{fmt.Sprintf("%s at most %v", p, hi), func(in map[string]any, _ *facts) bool { return num(in, p) > hi }},
+				claim{fmt.Sprintf("%s at least %v", p, lo), func(in map[string]any, _ *facts) bool { return num(in, p) < lo }})
 			if step > 1 {
-				list = append(list, claim{fmt.Sprintf("%s in steps of %d", p, step), func(in map[string]any, _ *facts) bool { return has(in, p) && int(num(in, p))%step != 0 }})
+				list = append(list, claim{
+					fmt.Sprintf("%s in steps of %d", p, step),
+					func(in map[string]any, _ *facts) bool { return has(in, p) && int(num(in, p))%step != 0 },
+				})
 			}
 		}
 		if len(few) > 0 && len(few) <= 8 {
-			list = append(list, claim{p + " one of " + strings.Join(slices.Sorted(maps.Keys(few)), ", "), func(in map[string]any, _ *facts) bool { return has(in, p) && !few[fmt.Sprint(in[p])] }})
+			list = append(list, claim{
+				p + " one of " + strings.Join(slices.Sorted(maps.Keys(few)), ", "),
+				func(in map[string]any, _ *facts) bool { return has(in, p) && !few[fmt.Sprint(in[p])] },
+			})
 		}
 		if len(forms) > 0 && len(forms) <= 4 {
-			list = append(list, claim{p + " written like " + strings.Join(slices.Sorted(maps.Keys(forms)), ", "), func(in map[string]any, _ *facts) bool { return has(in, p) && !forms[maskOf(in[p])] }})
+			list = append(list, claim{
+				p + " written like " + strings.Join(slices.Sorted(maps.Keys(forms)), ", "),
+				func(in map[string]any, _ *facts) bool { return has(in, p) && !forms[maskOf(in[p])] },
+			})
 		}
 		for _, q := range names {
 			if q > p {
-				list = append(list, claim{p + " and " + q + " together", func(in map[string]any, _ *facts) bool { return has(in, p) != has(in, q) }}, claim{p + " or " + q + ", not both", func(in map[string]any, _ *facts) bool { return has(in, p) && has(in, q) }})
+				list = append(list, claim{p + " and " + q + " together", func(in map[string]any, _ *facts) bool { return has(in, p) != has(in, q) }},
+					claim{p + " or " + q + ", not both", func(in map[string]any, _ *facts) bool { return has(in, p) && has(in, q) }})
 			}
 			most := math.Inf(-1)
 			for _, c := range calls {
@@ -166,7 +185,10 @@ func claims(calls []tried, helper string) (list []claim) {
 				}
 			}
 			if q != p && !math.IsInf(most, -1) {
-				list = append(list, claim{fmt.Sprintf("%s over %v needs %s", p, most, q), func(in map[string]any, _ *facts) bool { return num(in, p) > most && !has(in, q) }})
+				list = append(list, claim{
+					fmt.Sprintf("%s over %v needs %s", p, most, q),
+					func(in map[string]any, _ *facts) bool { return num(in, p) > most && !has(in, q) },
+				})
 			}
 			if q != p {
 				list = append(list, claim{q + " after " + p, func(in map[string]any, _ *facts) bool {

@@ -26,11 +26,15 @@ type hidden struct {
 
 // wordings are how the families are told, in several languages.
 var wordings = map[string][]string{
-	"required": {"%p: field may not be absent", "Ohne %p geht es nicht.", "%pが入力されていません。"}, "together": {"%p and %q come as a pair", "%p nur zusammen mit %q.", "%p须与%q同时提供。"},
-	"exclusive": {"Choose between %p and %q.", "No se admiten %p y %q a la vez."}, "enum": {"%p: known are %v", "%p kennt nur %v."}, "max": {"%p: more than %b", "%p liegt über %b.", "%p不得超过%b。"},
-	"min": {"%b is the least we take as %p.", "%p no llega a %b."}, "step": {"%p goes in steps of %b.", "%p必须是%b的倍数。"}, "needs": {"%p over %b takes %q", "Ab %b bei %p braucht es %q."},
+	"required":  {"%p: field may not be absent", "Ohne %p geht es nicht.", "%pが入力されていません。"},
+	"together":  {"%p and %q come as a pair", "%p nur zusammen mit %q.", "%p须与%q同时提供。"},
+	"exclusive": {"Choose between %p and %q.", "No se admiten %p y %q a la vez."},
+	"enum":      {"%p: known are %v", "%p kennt nur %v."}, "max": {"%p: more than %b", "%p liegt über %b.", "%p不得超过%b。"},
+	"min": {"%b is the least we take as %p.", "%p no llega a %b."}, "step": {"%p goes in steps of %b.", "%p必须是%b的倍数。"},
+	"needs": {"%p over %b takes %q", "Ab %b bei %p braucht es %q."},
 	"value": {"%p: %x is closed", "%x gibt es als %p nicht mehr."}, "relation": {"%q does not follow %p", "%q liegt vor %p."},
-	"format": {"%p: write it as %v", "%p bitte als %v."}, "source": {"%p %x is unknown, see %o", "%p debe venir de %o."}, "state": {"%p %x: not live any more", "%p%xはliveではありません。"}, "order": {"call %o before", "Zuerst %o."},
+	"format": {"%p: write it as %v", "%p bitte als %v."}, "source": {"%p %x is unknown, see %o", "%p debe venir de %o."},
+	"state": {"%p %x: not live any more", "%p%xはliveではありません。"}, "order": {"call %o before", "Zuerst %o."},
 }
 
 // families are the kinds of rules.
@@ -89,7 +93,8 @@ func (h *hidden) word() {
 		if h.family == "format" {
 			shown = h.vals[:1]
 		}
-		h.say = strings.NewReplacer("%p", h.p, "%q", h.q, "%b", fmt.Sprint(h.bound), "%v", strings.Join(shown, ", "), "%o", h.helper, "%x", h.vals[len(h.vals)-1]).Replace(h.template)
+		h.say = strings.NewReplacer("%p", h.p, "%q", h.q, "%b", fmt.Sprint(h.bound), "%v", strings.Join(shown, ", "), "%o",
+			h.helper, "%x", h.vals[len(h.vals)-1]).Replace(h.template)
 	}
 }
 
@@ -239,7 +244,8 @@ func (h *hidden) change(r *rand.Rand) bool {
 	case "min":
 		h.bound = 2*h.bound + 10
 	case "enum", "value":
-		rest := slices.DeleteFunc(strings.Fields("indigo juniper kelp lotus maple nickel opal pine"), func(s string) bool { return r.IntN(2) == 0 })
+		rest := slices.DeleteFunc(strings.Fields("indigo juniper kelp lotus maple nickel opal pine"),
+			func(s string) bool { return r.IntN(2) == 0 })
 		if len(rest) < 3 {
 			return false
 		}

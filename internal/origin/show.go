@@ -104,7 +104,8 @@ var (
 // isWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
 func isWord(s string) bool {
-	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" && wordForm.MatchString(s)) &&
+	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" &&
+		wordForm.MatchString(s)) &&
 		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })) <= 3
 }
 

@@ -152,7 +152,8 @@ func content(s string, failed bool) string {
 		b.WriteString(text)
 	}
 	text := b.String()
-	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 || structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
+	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 ||
+		structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
 		return s
 	}
 	return text

@@ -83,7 +83,10 @@ func (w *walk) isData(name string) bool {
 }
 
 // outcomes are parts of the names of members that tell how a call went.
-var outcomes = []string{"err", "status", "success", "message", "detail", "msg", "code", "reason", "result", "response", "output", "warn", "fail", "exit", "fault", "title"}
+var outcomes = []string{
+	"err", "status", "success", "message", "detail", "msg", "code", "reason", "result", "response",
+	"output", "warn", "fail", "exit", "fault", "title",
+}
 
 func tellsOutcome(name string) bool {
 	low := strings.ToLower(name)

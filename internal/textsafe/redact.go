@@ -55,7 +55,8 @@ func (r *Redactor) JSON(v []byte) []byte {
 // veiled reports whether JSON may hold secrets that only its reading shows:
 // escaped characters, or a name and its value in two members.
 func veiled(s string) bool {
-	return strings.Contains(s, `\u00`) || strings.Contains(s, `\/`) || strings.Contains(s, `value"`) || strings.Contains(s, `Value"`) || strings.Contains(s, `value\`) || strings.Contains(s, `" :`)
+	return strings.Contains(s, `\u00`) || strings.Contains(s, `\/`) || strings.Contains(s, `value"`) ||
+		strings.Contains(s, `Value"`) || strings.Contains(s, `value\`) || strings.Contains(s, `" :`)
 }
 
 // members is JSON, always read.

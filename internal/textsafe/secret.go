@@ -65,7 +65,8 @@ func random(run string) bool {
 			turns++
 		}
 	}
-	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run) || 5*turns >= len(run)
+	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run) ||
+		5*turns >= len(run)
 }
 
 // The kinds of secrets, as placeholders name them.
@@ -200,7 +201,8 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 
 // nameStems stand, in any case, in all names that tell of a secret: see nameForms.
 var nameStems = []string{
-	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic", "pin", "cvv", "cvc", "otp", "ssn", "senha", "wachtwoord", "parola", "psk",
+	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic", "pin",
+	"cvv", "cvc", "otp", "ssn", "senha", "wachtwoord", "parola", "psk",
 }
 
 // nameBits hold them by the low bits of their first letters: a quick look that spares

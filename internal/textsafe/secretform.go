@@ -110,7 +110,8 @@ var (
 // is 0 for paths, for encoded text, and where the run is longer or shorter.
 func bareKey(s string, i, end int) int {
 	const long = 40
-	if end-i > long || end-i < long && (end == len(s) || s[end] != '/' && s[end] != '+') || i > 0 && (inWord(s[i-1]) || strings.IndexByte("+/%.", s[i-1]) >= 0) {
+	if end-i > long || end-i < long && (end == len(s) || s[end] != '/' && s[end] != '+') ||
+		i > 0 && (inWord(s[i-1]) || strings.IndexByte("+/%.", s[i-1]) >= 0) {
 		return 0
 	}
 	m := bare.FindStringSubmatch(s[i:min(len(s), i+long+2)])

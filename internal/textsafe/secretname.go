@@ -20,17 +20,22 @@ const (
 )
 
 // kindNames are what placeholders call the value behind a name of each kind.
-var kindNames = [...]string{noName: kindToken, loudName: kindPassword, numberName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: "credentials", headerName: "credentials"}
+var kindNames = [...]string{
+	noName: kindToken, loudName: kindPassword, numberName: kindPassword, softName: kindToken,
+	faintName: kindToken, schemeName: "credentials", headerName: "credentials",
+}
 
 // telling are the parts of names that tell of a secret, alone or at the end of others as in
 // PGPASSWORD; a key is a secret behind some words, a token is none of a page.
 var (
 	telling = map[string]nameKind{
-		"password": loudName, "passwords": loudName, "passwd": loudName, "passphrase": loudName, "pwd": loudName, "secret": loudName, "secrets": loudName, "apikey": loudName,
+		"password": loudName, "passwords": loudName, "passwd": loudName, "passphrase": loudName, "pwd": loudName,
+		"secret": loudName, "secrets": loudName, "apikey": loudName,
 		"accesskey": loudName, "privatekey": loudName, "secretkey": loudName, "credential": loudName, "credentials": loudName,
 		"token": softName, "authtoken": softName, "accesstoken": softName, "jwt": softName, "auth": softName, "pass": softName,
 		"key": faintName, "keys": faintName, "session": faintName, "sessionid": faintName, "signature": faintName, "sig": faintName,
-		"pin": numberName, "cvv": numberName, "cvc": numberName, "otp": numberName, "ssn": numberName, "passcode": numberName, "passwort": loudName, "passe": loudName, "senha": loudName, "wachtwoord": loudName, "parola": loudName, "psk": loudName,
+		"pin": numberName, "cvv": numberName, "cvc": numberName, "otp": numberName, "ssn": numberName, "passcode": numberName,
+		"passwort": loudName, "passe": loudName, "senha": loudName, "wachtwoord": loudName, "parola": loudName, "psk": loudName,
 		"bearer": schemeName, "basic": schemeName, "authorization": headerName, "cookie": headerName, "cookies": headerName,
 	}
 	louder   = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
@@ -133,7 +138,8 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 // isProse reports whether s[from:to] is a word with others behind it: a sentence about the secret.
 func isProse(s string, from, to int) bool {
 	after := s[to:]
-	return strings.IndexByte(" :", s[from-1]) >= 0 && span(s[from:to], isLetter) == to-from && len(after) > 1 && after[0] == ' ' && isLower(after[1])
+	return strings.IndexByte(" :", s[from-1]) >= 0 && span(s[from:to], isLetter) == to-from && len(after) > 1 &&
+		after[0] == ' ' && isLower(after[1])
 }
 
 // gapAfter is the length of what stands between the name s[start:end] and its value, and what it is.

@@ -76,12 +76,14 @@ func ErrorIn200(kind, code, message string) Reply { return Reply{Body: errorBody
 
 // QuotaExceeded is the 429 for a spent budget.
 func QuotaExceeded() Reply {
-	return Error(http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
+	return Error(http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota",
+		"You exceeded your current quota, please check your plan and billing details.")
 }
 
 // ContextLength is the 400 for a prompt that is too long.
 func ContextLength() Reply {
-	return Error(http.StatusBadRequest, "invalid_request_error", "context_length_exceeded", "This model's maximum context length is 8192 tokens.")
+	return Error(http.StatusBadRequest, "invalid_request_error", "context_length_exceeded",
+		"This model's maximum context length is 8192 tokens.")
 }
 
 // NoFormat is the 400 of a server that does not support a response format.

@@ -174,7 +174,8 @@ func (l *Ledger) hold(a amount) error {
 	}
 	if !g.said.Equal(spent.Resets) {
 		g.said = spent.Resets
-		l.log.Warn("the budget for model requests is used up", "window", spent.Window, "unit", spent.Unit, "limit", spent.Limit, "until", spent.Resets)
+		l.log.Warn("the budget for model requests is used up", "window", spent.Window, "unit", spent.Unit, "limit", spent.Limit,
+			"until", spent.Resets)
 	}
 	return &memoryd.ModelError{
 		Reason: ReasonBudget, Temporary: true, RetryAfter: max(spent.Resets.Sub(now), time.Second),

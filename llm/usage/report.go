@@ -64,7 +64,9 @@ func (l *Ledger) own(workspace string, from, to time.Time) map[time.Time][]Row {
 // read hands each record of the workspace and the hours to take, with its id,
 // its hour and whether this process wrote it. What cannot be read is left out
 // and logged: one bad record must not hide the others.
-func (l *Ledger) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
+func (l *Ledger) read(ctx context.Context, workspace string, from, to time.Time,
+	take func(id string, hour time.Time, own bool, list []Row),
+) error {
 	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: kind, ID: hourOf(from).Format(hourForm)}
 	for r, err := range store.AllRecords(ctx, l.records, key) {
 		if err != nil {

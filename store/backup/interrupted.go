@@ -97,7 +97,8 @@ func (m Mark) fault() error {
 	}
 	switch m.What {
 	case "":
-		return memoryd.Errorf(memoryd.Conflict, "the store holds a part of a restore that was interrupted: run memoryd restore %q%s again, which completes it", m.Name, into)
+		return memoryd.Errorf(memoryd.Conflict,
+			"the store holds a part of a restore that was interrupted: run memoryd restore %q%s again, which completes it", m.Name, into)
 	case "import":
 		how = "run the same command again, which completes it"
 	}

@@ -158,7 +158,8 @@ var exactly = json.WithMarshalers(json.JoinMarshalers(
 // refused, names are compared exactly.
 var strict = json.JoinOptions(json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(false),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant), json.UnmarshalFromFunc(readKey))))
+		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant),
+		json.UnmarshalFromFunc(readKey))))
 
 type base64Text struct {
 	Base64 []byte `json:"base64"`

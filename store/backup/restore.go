@@ -376,7 +376,8 @@ func relocate(calls []memoryd.Call, workspace string) {
 			continue
 		}
 		id := memoryd.Identity{
-			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(c.Metadata), Source: c.Source(),
+			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime,
+			ToolCallID: memoryd.ToolCallID(c.Metadata), Source: c.Source(),
 		}
 		timeless, shared := id, id
 		timeless.CreateTime, shared.Source = "", ""

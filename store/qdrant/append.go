@@ -106,7 +106,8 @@ func (a *appending) remember(points []*qd.PointStruct, found *findings) {
 			there = found.contents[p.id]
 		}
 		// A content says whose it is, a call by which append it came, and both when: what an earlier attempt wrote has another stamp.
-		asWritten := there.word(fieldOwner) == p.word(fieldOwner) && there.word(fieldNonce) == p.word(fieldNonce) && there.int(fieldStamp) == p.int(fieldStamp)
+		asWritten := there.word(fieldOwner) == p.word(fieldOwner) && there.word(fieldNonce) == p.word(fieldNonce) &&
+			there.int(fieldStamp) == p.int(fieldStamp)
 		if !asWritten || !a.s.watches.lives.Contains(lifeOf(p)) {
 			continue
 		}

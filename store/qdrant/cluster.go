@@ -50,7 +50,8 @@ func (c *cluster) differing() error {
 	if len(c.differs) == 0 {
 		return nil
 	}
-	return memoryd.Errorf(memoryd.Unavailable, "the collections were created with other settings, which stay in force: %s", strings.Join(c.differs, "; "))
+	return memoryd.Errorf(memoryd.Unavailable, "the collections were created with other settings, which stay in force: %s",
+		strings.Join(c.differs, "; "))
 }
 
 // survey asks the cluster what it is.

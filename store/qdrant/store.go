@@ -208,7 +208,8 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// The backoff of gRPC grows to two minutes by default, which is too long after a server
 			// is back.
-			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxWait}, MinConnectTimeout: 5 * time.Second,
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxWait},
+			MinConnectTimeout: 5 * time.Second,
 		}),
 	}
 	for _, f := range o.intercept {

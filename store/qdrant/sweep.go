@@ -283,7 +283,10 @@ func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error 
 func (s *backend) pare(ctx context.Context, life string, found []point) error {
 	byVerdicts := map[int64][]*qd.PointStruct{}
 	for _, p := range found {
-		left := payload{fieldLife: word(life), fieldStamp: p.payload[fieldStamp], fieldOwner: p.payload[fieldOwner], fieldNonce: p.payload[fieldNonce]}
+		left := payload{
+			fieldLife: word(life), fieldStamp: p.payload[fieldStamp], fieldOwner: p.payload[fieldOwner],
+			fieldNonce: p.payload[fieldNonce],
+		}
 		n := p.int(fieldVerdict)
 		left.putInt(fieldVerdict, n)
 		left.putInt(fieldJudged, p.int(fieldJudged)) // tells those who watch the tool

@@ -70,7 +70,9 @@ func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[
 
 // settleRound writes the first verdict on each call, fills in out and gives the
 // verdicts that are left.
-func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kept map[string]judgeable, which []int, out []bool) (later []int, err error) {
+func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kept map[string]judgeable, which []int,
+	out []bool,
+) (later []int, err error) {
 	const batch = 256
 	nonce := newNonce()
 	byID := map[string]int{}

@@ -234,10 +234,11 @@ func (s *salvage) copyTo(target store.Store) error {
 		}
 	}
 	for _, row := range s.notes {
-		err := s.c.query(s.ctx, `SELECT workspace, tool, kind, id, revision, expires, data FROM records WHERE rowid = ?`, func(v []driver.Value) error {
-			r := scanRecord(v)
-			return target.PutRecords(s.ctx, []store.Record{r})
-		}, row)
+		err := s.c.query(s.ctx, `SELECT workspace, tool, kind, id, revision, expires, data FROM records WHERE rowid = ?`,
+			func(v []driver.Value) error {
+				r := scanRecord(v)
+				return target.PutRecords(s.ctx, []store.Record{r})
+			}, row)
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			s.r.fault("a record is not kept: %v", err)
 		}

@@ -88,16 +88,17 @@ func (d *draft) rowsOf(slots []int64, keys []memoryd.CallKey) (map[int64]bool, e
 	if err != nil {
 		return nil, err
 	}
-	err = d.c.query(context.Background(), `SELECT id, key FROM calls WHERE id IN (SELECT value FROM json_each(?))`, func(row []driver.Value) error {
-		var key memoryd.CallKey
-		if b, ok := row[1].([]byte); ok {
-			copy(key[:], b)
-		}
-		if wanted[key] {
-			found[integer(row[0])] = true
-		}
-		return nil
-	}, string(ids))
+	err = d.c.query(context.Background(), `SELECT id, key FROM calls WHERE id IN (SELECT value FROM json_each(?))`,
+		func(row []driver.Value) error {
+			var key memoryd.CallKey
+			if b, ok := row[1].([]byte); ok {
+				copy(key[:], b)
+			}
+			if wanted[key] {
+				found[integer(row[0])] = true
+			}
+			return nil
+		}, string(ids))
 	return found, err
 }
 

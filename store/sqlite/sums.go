@@ -127,7 +127,8 @@ func (v *summing) pointer(f any) uintptr {
 
 // open opens a file as the system does; a database gets our methods.
 func (v *summing) open(tls *libc.TLS, _, name, f uintptr, flags int32, out uintptr) int32 {
-	rc := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](v.inner).FxOpen)(tls, v.inner, name, f, flags, out)
+	rc := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](v.inner).FxOpen)(tls, v.inner,
+		name, f, flags, out)
 	if file := at[sqlite3.Tsqlite3_file](f); rc == sqlite3.SQLITE_OK && flags&sqlite3.SQLITE_OPEN_MAIN_DB != 0 && file.FpMethods != 0 {
 		methods := v.methods(tls, file.FpMethods)
 		if methods == 0 {

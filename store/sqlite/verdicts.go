@@ -120,7 +120,8 @@ func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err er
 // overrule writes the verdict and the amendment, whatever the call's state.
 func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error {
 	if a := v.Amendment; a != nil {
-		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), raw(a.Input), text(a.Output), slot); err != nil {
+		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), raw(a.Input), text(a.Output),
+			slot); err != nil {
 			return err
 		}
 	}

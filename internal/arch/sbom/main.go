@@ -73,7 +73,10 @@ func billOf(program, goSum string) (*bill, error) {
 		}
 	}
 	b := &bill{Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Components: []component{goComponent(info.GoVersion)}}
-	b.Metadata.Component = component{Type: "application", Name: info.Main.Path, Version: info.Main.Version, PURL: purl(info.Main.Path, info.Main.Version)}
+	b.Metadata.Component = component{
+		Type: "application", Name: info.Main.Path, Version: info.Main.Version,
+		PURL: purl(info.Main.Path, info.Main.Version),
+	}
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace

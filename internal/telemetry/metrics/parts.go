@@ -86,7 +86,8 @@ func (r *Registry) Quotas(refused func() map[string]int64) {
 
 // gauge registers a number that is read at each scrape.
 func gauge[N int | int64](r *Registry, name, help string, n func() N) {
-	promauto.With(r.prom).NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, func() float64 { return float64(n()) })
+	promauto.With(r.prom).NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help},
+		func() float64 { return float64(n()) })
 }
 
 // InFlight sets the source of the number of running requests.

@@ -140,7 +140,8 @@ func (t *Tracer) Evaluated(e Evaluation) {
 	span.SetAttributes(t.about(nil, e.Workspace, e.Tool)...)
 	span.AddEvent("gen_ai.evaluation.result", otel.WithAttributes(
 		attribute.String("gen_ai.evaluation.name", "memoryd"), attribute.Float64("gen_ai.evaluation.score.value", e.Score),
-		attribute.String("gen_ai.evaluation.score.label", e.Label), attribute.String("memoryd.judge", e.By), attribute.String("memoryd.call", e.Call)))
+		attribute.String("gen_ai.evaluation.score.label", e.Label), attribute.String("memoryd.judge", e.By),
+		attribute.String("memoryd.call", e.Call)))
 	span.End()
 }
 

@@ -28,8 +28,11 @@ type sparse map[uint32]float32
 func newCollection(r *qd.CreateCollection) *collection {
 	shards, copies, written := r.GetShardNumber(), r.GetReplicationFactor(), r.GetWriteConsistencyFactor()
 	c := &collection{name: r.GetCollectionName(), config: &qd.CollectionConfig{
-		Metadata:        r.GetMetadata(),
-		Params:          &qd.CollectionParams{ShardNumber: max(1, shards), ReplicationFactor: &copies, WriteConsistencyFactor: &written, ShardingMethod: r.ShardingMethod},
+		Metadata: r.GetMetadata(),
+		Params: &qd.CollectionParams{
+			ShardNumber: max(1, shards), ReplicationFactor: &copies,
+			WriteConsistencyFactor: &written, ShardingMethod: r.ShardingMethod,
+		},
 		OptimizerConfig: r.GetOptimizersConfig(),
 	}, vectors: map[string]bool{}, schema: map[string]*qd.PayloadSchemaInfo{}}
 	for name := range r.GetVectorsConfig().GetParamsMap().GetMap() {

@@ -79,7 +79,9 @@ func (s *Server) Configure(name string, change func(*qd.CollectionConfig)) {
 }
 
 // CollectionClusterInfo reports all shards as local, once each.
-func (c *collectionsService) CollectionClusterInfo(_ context.Context, r *qd.CollectionClusterInfoRequest) (*qd.CollectionClusterInfoResponse, error) {
+func (c *collectionsService) CollectionClusterInfo(_ context.Context,
+	r *qd.CollectionClusterInfoRequest,
+) (*qd.CollectionClusterInfoResponse, error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	col := c.s.find(r.GetCollectionName())

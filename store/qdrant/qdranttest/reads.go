@@ -12,7 +12,9 @@ import (
 )
 
 // read runs a look at a collection; points are the state to look at.
-func (s *Server) read(ctx context.Context, name string, how *qd.ReadConsistency, look func(c *collection, points map[string]*stored) error) error {
+func (s *Server) read(ctx context.Context, name string, how *qd.ReadConsistency,
+	look func(c *collection, points map[string]*stored) error,
+) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.find(name)
