@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -166,27 +167,19 @@ func commandText(d *doc, i int32) string {
 // nameWords splits a tool's name at case changes and at everything that is no
 // letter, in lower case: "getUser_details" gives get, user, details.
 func nameWords(name string) []string {
-	var out []string
-	var b strings.Builder
-	flush := func() {
-		if b.Len() > 0 {
-			out = append(out, b.String())
-			b.Reset()
+	var room [8]string
+	out := room[:0]
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		start, lower := 0, false
+		for i, r := range part {
+			upper := unicode.IsUpper(r)
+			if upper && lower {
+				out = append(out, strings.ToLower(part[start:i]))
+				start = i
+			}
+			lower = !upper
 		}
+		out = append(out, strings.ToLower(part[start:]))
 	}
-	lower := false
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r):
-			flush()
-			lower = false
-			continue
-		case unicode.IsUpper(r) && lower:
-			flush()
-		}
-		lower = !unicode.IsUpper(r)
-		b.WriteRune(unicode.ToLower(r))
-	}
-	flush()
-	return out
+	return slices.Clone(out)
 }

@@ -46,11 +46,9 @@ func scored(v *view) (finding, bool) {
 
 // bar is how probable a failure has to be.
 func (v *view) bar() float64 {
-	first := v.out.first().low()
-	message := !v.ask.reads && strings.Contains(first, " ") && errortext.Heads(first)
 	command := v.ask.command != ""
 	switch {
-	case message, !command && v.out.short(3, 300) && !v.prose():
+	case !v.ask.reads && v.out.first().heads(), !command && v.out.short(3, 300) && !v.prose():
 		return messageBar
 	case v.body.OK():
 		return memberBar
@@ -58,6 +56,11 @@ func (v *view) bar() float64 {
 		return commandBar
 	}
 	return contentBar
+}
+
+// heads reports whether a line begins as a message of a failure.
+func (l *line) heads() bool {
+	return strings.IndexByte(l.s, ' ') > 0 && errortext.Heads(l.low())
 }
 
 // score is what the model says of the call: how probable it is that it failed, and

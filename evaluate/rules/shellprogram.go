@@ -111,6 +111,9 @@ const (
 // shallow is the beginning of a command line with a bounded number of brackets
 // and keywords that open something.
 func shallow(s string) string {
+	if len(s) <= maxOpen {
+		return s
+	}
 	open := 0
 	for i := range len(s) {
 		switch s[i] {
@@ -210,15 +213,15 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			p.stmt(c.Stmt, at)
 		}
 	case *syntax.DeclClause:
-		p.note([]string{c.Variant.Value}, p.text(c), inner(c), at)
+		p.note([]string{c.Variant.Value}, p.text(c), p.inner(c), at)
 	case *syntax.TestClause:
-		p.note([]string{"[["}, p.text(c), inner(c), at)
+		p.note([]string{"[["}, p.text(c), p.inner(c), at)
 	case nil:
 	default:
-		p.note([]string{"let"}, p.text(c), inner(c), at)
+		p.note([]string{"let"}, p.text(c), p.inner(c), at)
 	}
 	for _, r := range s.Redirs {
-		p.subs(inner(r))
+		p.subs(p.inner(r))
 	}
 }
 
@@ -240,10 +243,10 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 		if len(words) < len(given) {
 			p.carriers = append(p.carriers, given[0]) // sudo has complaints of its own
 		}
-		p.note(words, p.text(s), inner(c), at)
+		p.note(words, p.text(s), p.inner(c), at)
 		return
 	}
-	for _, list := range inner(c) {
+	for _, list := range p.inner(c) {
 		for _, s := range list {
 			p.stmt(s, place{decides: at.decides, piped: at.piped})
 		}
@@ -332,7 +335,10 @@ func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 }
 
 // inner gives the substitutions in a node, but not those inside of them.
-func inner(n syntax.Node) (lists [][]*syntax.Stmt) {
+func (p *shellProgram) inner(n syntax.Node) (lists [][]*syntax.Stmt) {
+	if text := p.text(n); text != "" && !strings.ContainsAny(text, "`({") {
+		return nil
+	}
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:

@@ -142,8 +142,9 @@ func (f *Features) readInput(s string) {
 		f.given = map[uint32]struct{}{}
 	}
 	clear(f.given)
+	var w word
 	for s != "" {
-		w, rest, _ := nextWord(s)
+		rest, _ := w.next(s)
 		if len(w.text()) > 2 {
 			f.given[hash(ofWord, w.text())] = struct{}{}
 		}
@@ -206,11 +207,12 @@ func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
 
 // small adds the words of a short value together with the name of its member.
 func (f *Features) small(s string, key uint32) {
+	var w word
 	for range 4 {
 		if s == "" {
 			return
 		}
-		w, rest, _ := nextWord(s)
+		rest, _ := w.next(s)
 		if len(w.text()) > 0 {
 			f.add(mix(ofSmall, key, hash(ofWord, w.text())))
 		}
@@ -252,13 +254,14 @@ func digits(v string) uint32 {
 // text adds the words of a text, one and two at a time.
 func (f *Features) text(s string, place kind) {
 	f.place, f.before, f.start, f.words = uint32(place), 0, 0, 0
+	var w word
 	for i := 0; i < len(s); {
 		if end := quoted(s, i); end > 0 {
 			f.put(hash(ofWord, []byte("“”")))
 			i = end
 			continue
 		}
-		w, rest, mark := nextWord(s[i:])
+		rest, mark := w.next(s[i:])
 		switch {
 		case mark != 0:
 			f.put(hash(ofWord, []byte{mark}))
@@ -329,9 +332,10 @@ func (w *word) append(r rune) {
 	}
 }
 
-// nextWord takes the next word off a text. A sign that tells of the text's form is
+// next takes the next word off a text. A sign that tells of the text's form is
 // given as mark; of writing without blanks a character is a word.
-func nextWord(s string) (w word, rest string, mark byte) {
+func (w *word) next(s string) (rest string, mark byte) {
+	w.n, w.runes, w.stem, w.digit = 0, 0, 0, false
 	for s != "" {
 		r, n := rune(s[0]), 1
 		if r >= utf8.RuneSelf {
@@ -345,20 +349,20 @@ func nextWord(s string) (w word, rest string, mark byte) {
 				w.append(r)
 				s = s[n:]
 			}
-			return w, s, 0
+			return s, 0
 		case r >= '0' && r <= '9':
 			w.digit = true
 			w.append(r)
 		case r == '_' || unicode.IsLetter(r) || unicode.IsMark(r):
 			w.append(unicode.ToLower(r))
 		case w.n > 0:
-			return w, s, 0
+			return s, 0
 		case n == 1 && strings.IndexByte(":!?\n{[<=", s[0]) >= 0:
-			return w, s[1:], s[0]
+			return s[1:], s[0]
 		}
 		s = s[n:]
 	}
-	return w, "", 0
+	return "", 0
 }
 
 // quoted gives where the quotation ends that begins at s[i], and 0 where none does.

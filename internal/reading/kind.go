@@ -150,8 +150,27 @@ func (b *builder) readInput(input []byte) {
 
 // bare is a word without the signs around it.
 func bare(word string) string {
-	return strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	for word != "" && signs[word[0]] {
+		word = word[1:]
+	}
+	for word != "" && signs[word[len(word)-1]] {
+		word = word[:len(word)-1]
+	}
+	if word == "" || word[0] < utf8.RuneSelf && word[len(word)-1] < utf8.RuneSelf {
+		return word
+	}
+	return strings.TrimFunc(word, isSign)
 }
+
+func isSign(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// signs are those of ASCII.
+var signs = func() (t [256]bool) {
+	for c := range rune(utf8.RuneSelf) {
+		t[c] = isSign(c)
+	}
+	return t
+}()
 
 // How many words of the first and of the last line are a kind's on each level.
 const (

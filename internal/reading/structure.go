@@ -78,8 +78,17 @@ func (w *walk) value(at int32, path, name string, depth int) {
 
 // isData reports whether the name of a member is data itself, as an id is.
 func (w *walk) isData(name string) bool {
+	if len(name) > 30 {
+		return true
+	}
+	for i := range len(name) {
+		switch c := name[i]; c {
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '/', ' ', '.', '@':
+			return true
+		}
+	}
 	_, given := w.b.given[name]
-	return given || len(name) > 30 || strings.ContainsAny(name, "0123456789/ .@")
+	return given
 }
 
 // outcomes are parts of the names of members that tell how a call went.
