@@ -103,7 +103,12 @@ var builders = sync.Pool{New: func() any { return &builder{given: map[string]str
 
 func (b *builder) release() {
 	clear(b.given)
-	*b = builder{given: b.given}
+	lists := b.lists
+	for i := range lists {
+		clear(lists[i])
+		lists[i] = lists[i][:0]
+	}
+	*b = builder{given: b.given, lists: lists}
 	builders.Put(b)
 }
 
@@ -112,6 +117,7 @@ type builder struct {
 	given               map[string]struct{} // words of the input
 	asked, coarse, fine string
 	piped               string // the program at the end of a pipe, whose status is the call's
+	lists               [3][]string // room for a walk
 }
 
 // readInput remembers the words of the input, and what kind of request it is: its

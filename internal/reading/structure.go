@@ -10,16 +10,20 @@ import (
 // structure describes an output that is a structure: by the paths of its members, and
 // by the values of those that tell an outcome.
 func (b *builder) structure(d *loosejson.Doc) {
-	w := walk{b: b, d: d}
+	w := walk{b: b, d: d, lists: b.lists}
 	w.value(0, "", "", 0)
+	b.lists = w.lists
 	for i := range w.lists {
 		slices.Sort(w.lists[i])
 		w.lists[i] = slices.Compact(w.lists[i])
 	}
 	paths, outcomes, words := w.lists[0], w.lists[1], w.lists[2]
-	form := map[loosejson.Kind]string{loosejson.Array: "a list of "}[d.Nodes[0].Kind]
-	if d.Nodes[0].Count == 0 {
+	form := ""
+	switch {
+	case d.Nodes[0].Count == 0:
 		form = "nothing in "
+	case d.Nodes[0].Kind == loosejson.Array:
+		form = "a list of "
 	}
 	b.coarse = strings.Join(outcomes, ", ") + " ; " + form + "{" + strings.Join(paths[:min(len(paths), maxPaths)], " ") + "}"
 	b.coarse = strings.TrimPrefix(b.coarse, " ; ")
@@ -110,10 +114,7 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
 	case loosejson.Object, loosejson.Array:
 		val = "nothing"
 	case loosejson.True, loosejson.False, loosejson.Null:
-		val = strings.ToLower(n.Val)
-		if val == "" {
-			val = map[loosejson.Kind]string{loosejson.True: "true", loosejson.False: "false", loosejson.Null: "null"}[n.Kind]
-		}
+		val = constant(n)
 	case loosejson.Number:
 		switch low := strings.ToLower(name); {
 		case strings.Contains(low, "code") || strings.Contains(low, "status") || strings.Contains(low, "exit") || strings.Contains(low, "errno"):
@@ -131,6 +132,19 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
 	case len(val) <= maxValue:
 		w.lists[2] = append(w.lists[2], w.join(path, ": ", val))
 	}
+}
+
+// constant is true, false or null, or what is written for it, in lower case.
+func constant(n *loosejson.Node) string {
+	switch {
+	case n.Val != "":
+		return strings.ToLower(n.Val)
+	case n.Kind == loosejson.True:
+		return "true"
+	case n.Kind == loosejson.False:
+		return "false"
+	}
+	return "null"
 }
 
 // said is a text with its data masked, or "" where nothing of it is worth anything: a
