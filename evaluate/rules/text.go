@@ -59,7 +59,7 @@ func (l *line) has(m phrases.Marks) bool {
 
 func newText(s string) *text {
 	t := &text{}
-	t.read(s)
+	t.read(reading.Bare(s))
 	return t
 }
 
@@ -69,9 +69,8 @@ func (t *text) clear() {
 	*t = text{lines: t.lines[:0]}
 }
 
-// read prepares a text that is empty so far.
+// read prepares a text that is empty so far, from what nothing is put around.
 func (t *text) read(s string) {
-	s = reading.Bare(s)
 	t.full = s
 	head := s
 	if len(head) > headBytes {

@@ -46,7 +46,12 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
 	v.ask.read(c, &d.input, d.shell)
-	v.out.read(v.ask.shell.withoutRemarks(reading.Bare(c.Output)))
+	bare := reading.Bare(c.Output)
+	out := v.ask.shell.withoutRemarks(bare)
+	if len(out) < len(bare) {
+		out = reading.Bare(out) // what stands beside a remark may be wrapped itself
+	}
+	v.out.read(out)
 	v.body.Parse(v.out.full)
 	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array && d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
 		d.Clear() // "[22012] a message" is no list

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/lifecycle":                 {},
 	"internal/local":                     {},
 	"internal/loosejson":                 {},
-	"internal/reading":                   {"internal/loosejson", "internal/textsafe"},
+	"internal/reading":                   {"internal/loosejson", "internal/phrases", "internal/textsafe"},
 	"internal/origin":                    {"internal/textsafe"},
 	"internal/phrases":                   {},
 	"internal/configtest":                {"memoryd"},

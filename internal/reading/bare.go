@@ -65,12 +65,27 @@ const byteOrderMark = "\ufeff"
 // trim takes off white space, NUL and byte order marks.
 func trim(s string) string {
 	for {
-		t := strings.TrimPrefix(strings.TrimSuffix(strings.Trim(s, " \t\r\n\v\f\x00"), byteOrderMark), byteOrderMark)
+		start, end := 0, len(s)
+		for start < end && isBlank(s[start]) {
+			start++
+		}
+		for end > start && isBlank(s[end-1]) {
+			end--
+		}
+		t := strings.TrimPrefix(strings.TrimSuffix(s[start:end], byteOrderMark), byteOrderMark)
 		if len(t) == len(s) {
 			return s
 		}
 		s = t
 	}
+}
+
+func isBlank(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '\n', '\v', '\f', 0:
+		return true
+	}
+	return false
 }
 
 // unfenced takes off a fence around the whole text.

@@ -116,7 +116,7 @@ func (b *builder) release() {
 type builder struct {
 	given               map[string]struct{} // words of the input
 	asked, coarse, fine string
-	piped               string // the program at the end of a pipe, whose status is the call's
+	piped               string      // the program at the end of a pipe, whose status is the call's
 	lists               [3][]string // room for a walk
 }
 

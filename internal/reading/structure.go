@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // structure describes an output that is a structure: by the paths of its members, and
@@ -95,32 +96,41 @@ func (w *walk) isData(name string) bool {
 	return given
 }
 
-// outcomes are parts of the names of members that tell how a call went.
-var outcomes = []string{
-	"err", "status", "success", "message", "detail", "msg", "code", "reason", "result", "response",
-	"output", "warn", "fail", "exit", "fault", "title",
-}
+// What the name of a member says of its value.
+const (
+	tellsOutcome phrases.Marks = 1 << iota
+	isCode
+)
 
-func tellsOutcome(name string) bool {
-	low := strings.ToLower(name)
-	return low == "ok" || low == "" || len(low) > 2 && slices.ContainsFunc(outcomes, func(o string) bool { return strings.Contains(low, o) })
+// memberNames are parts of the names of members that say so.
+var memberNames = phrases.NewIndex(map[phrases.Marks][]string{
+	tellsOutcome: {
+		"err", "status", "success", "message", "detail", "msg", "code", "reason", "result", "response",
+		"output", "warn", "fail", "exit", "fault", "title",
+	},
+	isCode: {"code", "status", "exit", "errno"},
+})
+
+func saysOf(name string) phrases.Marks {
+	if name == "" || strings.EqualFold(name, "ok") {
+		return tellsOutcome
+	}
+	return memberNames.Scan(name)
 }
 
 // leaf takes a value without anything below it.
 func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
 	w.lists[0] = append(w.lists[0], path)
-	tells, val := tellsOutcome(name), ""
+	says, val := saysOf(name), ""
+	tells := says&tellsOutcome != 0
 	switch n.Kind {
 	case loosejson.Object, loosejson.Array:
 		val = "nothing"
 	case loosejson.True, loosejson.False, loosejson.Null:
 		val = constant(n)
 	case loosejson.Number:
-		switch low := strings.ToLower(name); {
-		case strings.Contains(low, "code") || strings.Contains(low, "status") || strings.Contains(low, "exit") || strings.Contains(low, "errno"):
+		if says&isCode != 0 || n.Val == "0" {
 			val = n.Val
-		case n.Val == "0":
-			val = "0"
 		}
 	default:
 		val = w.said(w.d.Str(at), tells)
