@@ -52,8 +52,6 @@ type Assessment struct {
 	// Suggestion is the input with one change that is known to repair such calls; nil if
 	// there is none.
 	Suggestion json.RawMessage
-	// SuggestionWorked is the number of successful calls with exactly that input.
-	SuggestionWorked int
 	// ExpectedTimeCost is the median time in seconds of similar calls, or of all if there are
 	// few; nil if no time is known.
 	ExpectedTimeCost *float64
@@ -321,11 +319,6 @@ func (m *Model) Assess(p Planned) Assessment {
 	m.risk(&a, v, near)
 	fix := m.suggest(v)
 	a.Suggestion = fix.input
-	for _, place := range m.byInput[identityOf(leavesOf(fix.input))] {
-		if fix.input != nil && m.calls[place].score >= memoryd.ScoreSuccess {
-			a.SuggestionWorked++
-		}
-	}
 	a.Warnings = m.warnings(&a, v, near, fix)
 	a.ExpectedTimeCost = m.expectedTime(near)
 	a.SimilarGood = m.similar(near, func(c *learned) bool { return c.judged && c.score >= memoryd.ScoreSuccess })

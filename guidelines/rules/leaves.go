@@ -40,9 +40,6 @@ type Leaf struct {
 	// From and To are where a text, a number or a word stands in the input; both are 0 if the
 	// input is a text that holds JSON.
 	From, To int
-	// Within is the index among the leaves of the object that it is a member of; -1 at the
-	// top.
-	Within int
 }
 
 // Name returns the last member of the path.
@@ -56,7 +53,7 @@ func (l *Leaf) Scalar() bool { return l.Kind < Array && (l.Kind != Word || l.Tex
 // LeavesOf reads an input: an object, a text that holds one, or any text.
 func LeavesOf(input []byte) []Leaf {
 	input = bytes.TrimSpace(input)
-	r := reader{within: -1}
+	var r reader
 	if len(input) == 0 {
 		return nil
 	}
@@ -79,13 +76,11 @@ func LeavesOf(input []byte) []Leaf {
 type reader struct {
 	dec     *jsontext.Decoder
 	leaves  []Leaf
-	within  int  // the object that is read
 	isInner bool // offsets are not those of the input
 }
 
 // add appends a leaf whose value ends where the decoder stands and is so long.
 func (r *reader) add(l Leaf, length int) {
-	l.Within = r.within
 	if r.dec != nil && !r.isInner {
 		l.To = int(r.dec.InputOffset())
 		l.From = l.To - length
@@ -131,9 +126,8 @@ func (r *reader) members(path string, depth int) bool {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return false
 	}
-	at, outer := len(r.leaves), r.within
-	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Object, Within: outer})
-	r.within = at
+	at := len(r.leaves)
+	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Object})
 	for r.dec.PeekKind() != '}' {
 		name, err := r.dec.ReadToken()
 		if err != nil {
@@ -145,7 +139,6 @@ func (r *reader) members(path string, depth int) bool {
 		}
 		r.leaves[at].Number++
 	}
-	r.within = outer
 	_, err := r.dec.ReadToken()
 	return err == nil
 }
@@ -155,7 +148,7 @@ func (r *reader) elements(path string, depth int) bool {
 		return false
 	}
 	at := len(r.leaves)
-	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Array, Within: r.within})
+	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Array})
 	for r.dec.PeekKind() != ']' {
 		if !r.value(path+"[]", depth+1) {
 			return false
