@@ -33,31 +33,17 @@ func isID(l *leaf) bool {
 // kindOf is the words that an identifier begins with, before its number:
 // "credit card" of "credit_card_9074831"; "" when there are none.
 func kindOf(value string) string {
-	at := strings.IndexAny(value, "0123456789")
-	if at < 5 {
-		return ""
-	}
-	kind := strings.TrimRight(value[:at], "_-#/:.")
-	if len(kind) < 4 || strings.ContainsAny(kind, "/.:#") {
-		return ""
-	}
-	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(kind))
+	return strings.TrimSpace(strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(tested.Head(value))))
 }
 
-// commonNames are words of parameter names that tell nothing of what they name.
-var commonNames = []string{"id", "ids", "name", "names", "number", "key", "code", "new", "item", "value", "type"}
-
-// sharesWord reports whether two names have a telling word in common.
+// sharesWord reports whether two names have a word of three letters or more in common.
 func sharesWord(a, b string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	other := words(b)
 	for _, w := range words(a) {
-		if slices.Contains(commonNames, w) || len(w) < 3 {
-			continue
-		}
-		if slices.ContainsFunc(other, func(o string) bool { return o == w || o+"s" == w || w+"s" == o }) {
+		if len(w) > 2 && slices.ContainsFunc(other, func(o string) bool { return o == w || o+"s" == w || w+"s" == o }) {
 			return true
 		}
 	}

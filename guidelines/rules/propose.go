@@ -90,7 +90,7 @@ func (c *column) take(v value, bad bool) {
 		}
 	case text:
 		c.forms.add(form(v.text), bad)
-		if h := head(v.text); h != "" {
+		if h := Head(v.text); h != "" {
 			c.heads.add(h, bad)
 		}
 		c.texts.add(v.text, bad)
@@ -106,8 +106,8 @@ func (c *column) take(v value, bad bool) {
 	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
 }
 
-// head is how an identifier begins, up to its first digit; "" for a text that is none.
-func head(s string) string {
+// Head is how an identifier begins, up to its first digit; "" for a text that is none.
+func Head(s string) string {
 	at := strings.IndexAny(s, "0123456789")
 	if at < 4 || !IdentifierLike(s) || s[at-1] != '_' && s[at-1] != '-' || strings.ContainsAny(s[:at], "/.:") {
 		return ""

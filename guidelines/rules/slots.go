@@ -197,7 +197,7 @@ func otherStates(rows []row, h *hypothesis) string {
 func otherHead(rows []row, h *hypothesis) string {
 	by := tally{}
 	for i := range rows {
-		if s := head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
+		if s := Head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
 			by.add(s, &rows[i])
 		}
 	}
