@@ -42,11 +42,11 @@ func (r *reply) evidence(v *view) (finding, bool) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
-		f.sure = r.Members <= 8 && !r.Record
+		f.sure = !r.Record
 		return f, true
 	case errortext.ByCode:
 		f := fails("body-status", r.Said(), "its member "+key+" is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20)))
-		f.sure = r.Members <= 8 && !r.Record
+		f.sure = !r.Record
 		return f, true
 	case errortext.ByStatus:
 		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
@@ -95,15 +95,15 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record && !v.ask.reads || !r.IsRecord()) && !r.tellsOf(v) {
+	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() && !r.tellsOf(v) {
 		return r.byExit(v)
 	}
 	f, bad := r.evidence(v)
 	inner, some := r.inside(v, depth)
 	switch {
-	case bad && some && inner.bad():
+	case some && inner.bad():
 		return inner, true
-	case bad && r.Err != 0 && r.Flag == 0 && r.Code == 0 && r.hasResult() && !r.explains() && (!some || inner.rule != "empty-result"):
+	case bad && r.Err != 0 && r.Flag == 0 && r.hasResult() && !r.explains():
 		return r.banner(f), true
 	case bad:
 		return f, true
@@ -120,7 +120,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 // tellsOf reports whether the object is the record of a process that a tool that does nothing
 // was asked for by its identity.
 func (r *reply) tellsOf(v *view) bool {
-	if !r.Record || r.Moments == 0 || phrases.HasAny(v.ask.names, actors) || !v.scratch.input.OK() {
+	if r.Moments == 0 || phrases.HasAny(v.ask.names, actors) {
 		return false
 	}
 	for c := range children(r.Doc, 0) {
@@ -147,7 +147,7 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 			return f, true
 		}
 	}
-	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && r.Exit == 0 && said != "" {
+	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && said != "" {
 		if f, ok := inspect(v, said, depth); ok && f.bad() {
 			if f = f.unsure(); slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
 				f.score = memoryd.ScorePartial
@@ -172,7 +172,7 @@ func (r *reply) isData(c int32) bool {
 	case "result", "output", "response", "observation", "stdout":
 		return r.Record
 	}
-	return r.Record || r.Others > 1 || r.Members > 6
+	return r.Record || r.Others > 1
 }
 
 // byExit judges the reply of a tool that runs processes.
@@ -279,7 +279,7 @@ func (r *reply) hasResult() bool {
 // holds reports whether a structure holds anything but nulls and empty structures.
 func (r *reply) holds(i int32) bool {
 	n := &r.Doc.Nodes[i]
-	if n.Kind != loosejson.Object && n.Kind != loosejson.Array || n.Child == 0 {
+	if n.Child == 0 {
 		return r.Doc.Filled(i)
 	}
 	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {

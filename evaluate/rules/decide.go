@@ -28,7 +28,7 @@ func (v *view) weigh(f finding) finding {
 	if f.rule == "success-flag" {
 		return f
 	}
-	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" && v.ask.command != "" {
+	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" {
 		f = v.printed(f)
 	}
 	if code, known := v.exitStatus(v.out); known && code == 0 && f.bad() && !v.body.OK() {
@@ -53,12 +53,12 @@ func (v *view) weigh(f finding) finding {
 // is content of a file, or comes from a program whose status the pipe drops.
 func (v *view) printed(f finding) finding {
 	sh := &v.ask.shell
-	ended := f.rule == "exception" || f.quote != "" && f.quote == v.out.last().s
+	ended := f.rule == "exception" || f.quote == v.out.last().s
 	switch {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case ended && sh.feeds() && (!v.ask.troubled || f.rule == "exception"): // a later command hides the status, but the run ended there
+	case ended && sh.feeds(): // a later command hides the status, but the run ended there
 	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", though a later command hides the exit status"
@@ -126,7 +126,7 @@ func echo(v *view) (finding, bool) {
 	if v.renders() {
 		return works("echo", "it is the text that was given, in other words").unsure(), true
 	}
-	if len(t.full) < 12 || len(t.full) > len(v.ask.text) || v.ask.command != "" || !v.echoes(t.full) {
+	if v.ask.command != "" || !v.echoes(t.full) {
 		return finding{}, false
 	}
 	return works("echo", "the output repeats what was given"), true

@@ -16,8 +16,8 @@ var exitPhrases = []string{
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.
 func exitCode(v *view, t *text) (finding, bool) {
-	code, known := v.exitStatus(t)
-	if !known || code == 0 || v.ask.reads && v.logs(t) && !v.ask.shell.told {
+	code, _ := v.exitStatus(t)
+	if code == 0 || v.logs(t) {
 		return finding{}, false
 	}
 	return exitFinding(v, t, code), true
@@ -80,7 +80,7 @@ func reportedStatus(t *text) (code int, known bool) {
 		if i >= 2 && i < n-3 {
 			continue
 		}
-		if i > 0 && i < n-1 && isField(t.lines[i].s) && isField(t.lines[i-1].s) && n > 4 {
+		if i > 0 && isField(t.lines[i].s) && isField(t.lines[i-1].s) {
 			continue // a record that tells of another process
 		}
 		if code, known = exitStatusOf(&t.lines[i]); known {
@@ -93,8 +93,8 @@ func reportedStatus(t *text) (code int, known bool) {
 // isField reports whether a line is a field of a record laid out in columns: a name, a
 // colon, two blanks or more, a value.
 func isField(s string) bool {
-	name, value, ok := strings.Cut(s, ":")
-	return ok && name != "" && len(name) < 30 && strings.HasPrefix(value, "  ")
+	_, value, _ := strings.Cut(s, ":")
+	return strings.HasPrefix(value, "  ")
 }
 
 // exitStatusOf reads a line whose point is the status: short, with the number at

@@ -40,7 +40,7 @@ var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) (finding, bool) {
-	if v.ask.command != "" && v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines, func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
+	if v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines, func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
 		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
 		f.cause = causeEmpty
 		return f, true

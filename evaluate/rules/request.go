@@ -71,7 +71,7 @@ var renderers = phrases.Words("translate", "translation", "translator", "transli
 // renders reports whether the output is, by its length, a text of the input in another
 // language or in other words.
 func (v *view) renders() bool {
-	if v.body.OK() || v.out.total == 0 || !phrases.HasAny(v.ask.names, renderers) || strings.HasPrefix(v.out.full, "<") {
+	if v.body.OK() || !phrases.HasAny(v.ask.names, renderers) {
 		return false
 	}
 	longest := 0

@@ -49,7 +49,7 @@ type diagnostic struct {
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
 func shellError(v *view, t *text) (finding, bool) {
-	if v.ask.command == "" && v.logs(t) {
+	if v.logs(t) {
 		return finding{}, false
 	}
 	var hit, passed *line
@@ -57,7 +57,7 @@ func shellError(v *view, t *text) (finding, bool) {
 	for i := range t.lines {
 		l := &t.lines[i]
 		d, ok := v.diagnosticOf(l)
-		if !ok || i > 0 && !v.mayComplainAt(d) || d.program != "" && t.chats(i, d.program) {
+		if !ok || i > 0 && !v.mayComplainAt(d) || t.chats(i, d.program) {
 			continue
 		}
 		if d.fatal {
@@ -71,7 +71,7 @@ func shellError(v *view, t *text) (finding, bool) {
 		hits++
 		hit = firstLine(hit, l)
 	}
-	if first := t.first(); hits+masks == 0 && t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
+	if first := t.first(); t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
 		return fails("shell-error", first.s, "a command could not parse what it was given"), true
 	}
 	switch {
@@ -117,7 +117,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.argument || d.shell && v.ask.command != "" || d.program != "" && (v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program))
+	return d.fatal || d.argument || d.shell && v.ask.command != "" || v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program)
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -125,7 +125,7 @@ func (v *view) mayComplainAt(d diagnostic) bool {
 // stands in the command line.
 func (v *view) masked(d diagnostic) bool {
 	sh := &v.ask.shell
-	if !sh.parsed || d.program == "" || sh.decides(d.program) {
+	if d.program == "" || sh.decides(d.program) {
 		return false
 	}
 	return sh.masks(d.program) || d.shell && sh.mentionsOnlyBefore(d.program)
@@ -166,7 +166,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return diagnostic{program: program}, !fine
 	}
 	if v.ask.command != "" {
-		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
+		if l.has(hasPlainComplaint) && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 			return diagnostic{program: program, argument: !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)}, true
 		}
 	}
@@ -202,8 +202,8 @@ func parseFailure(low string) (diagnostic, bool) {
 	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
 		return diagnostic{fatal: true}, true
 	}
-	name, rest, ok := strings.Cut(low, ": ")
-	if ok && isShellName(baseName(name)) {
+	name, rest, _ := strings.Cut(low, ": ")
+	if isShellName(baseName(name)) {
 		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") || strings.HasPrefix(rest, "syntax error") {
 			return diagnostic{fatal: true}, true
 		}

@@ -133,7 +133,7 @@ func (p *shellProgram) compares() bool {
 // counts reports whether a command that looks for lines runs last, and prints how many it
 // found: grep -c.
 func (p *shellProgram) counts() bool {
-	if len(p.stages) == 0 || len(p.last) != 1 || !strings.HasSuffix(p.last[0], "grep") && p.last[0] != "rg" && p.last[0] != "ag" {
+	if len(p.last) != 1 || !strings.HasSuffix(p.last[0], "grep") && p.last[0] != "rg" && p.last[0] != "ag" {
 		return false
 	}
 	w := p.stages[len(p.stages)-1].words

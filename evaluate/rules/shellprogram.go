@@ -19,7 +19,6 @@ import (
 type shellProgram struct {
 	parser   *syntax.Parser
 	source   string
-	parsed   bool
 	deciding []string // base names of commands
 	last     []string // those of the command that runs last
 	masked   []string
@@ -71,7 +70,6 @@ func parseShell(parser *syntax.Parser, command string) shellProgram {
 			}
 		}
 	}
-	p.parsed = len(p.stages) > 0
 	return p
 }
 

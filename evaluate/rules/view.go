@@ -73,7 +73,7 @@ func (v *view) release() {
 // asked for and no message of the tool.
 func (v *view) echoes(fragment string) bool {
 	fragment = strings.TrimSpace(fragment)
-	if len(fragment) < 12 || v.ask.text == "" {
+	if len(fragment) < 12 {
 		return false
 	}
 	if v.ask.low == "" {
