@@ -99,10 +99,18 @@ func afterVersion(s string) (string, bool) {
 
 // statusCode is the three digits that s starts with, if they are a status.
 func statusCode(s string) string {
-	if len(s) < 3 || s[0] < '1' || s[0] > '5' || !phrases.IsDigit(s[1]) || !phrases.IsDigit(s[2]) || len(s) > 3 && (phrases.IsWord(s[3]) || s[3] == '.' && len(s) > 4 && phrases.IsDigit(s[4])) {
+	rest := strings.TrimLeft(s, "0123456789")
+	code := s[:len(s)-len(rest)]
+	if len(code) != 3 || code < "100" || code > "599" {
 		return ""
 	}
-	return s[:3]
+	switch after, dotted := strings.CutPrefix(rest, "."); {
+	case after == "":
+		return code
+	case dotted && phrases.IsDigit(after[0]), phrases.IsWord(rest[0]):
+		return "" // part of a longer number or word
+	}
+	return code
 }
 
 // namedStatus is the error status that a text in lower case begins with, before its

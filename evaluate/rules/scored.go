@@ -126,6 +126,14 @@ func (v *view) seeks() bool {
 	return v.ask.command == "" && (v.ask.reads || phrases.HasAny(v.ask.names, finders)) && !v.ask.troubled
 }
 
+// What may stand beside a place for what was found: beginnings of names of members, names,
+// and values.
+var (
+	besidePrefixes = []string{"err", "next", "prev"}
+	besideMembers  = phrases.Words("status", "message", "msg", "code", "took", "page")
+	besideValues   = phrases.Words("", "0")
+)
+
 // holdsNothing reports whether a structure, of a tool that looks for something, has a place
 // for what was found and nothing there: an empty list or null, and beside it nothing but
 // zeros, what the call had given, and how it went.
@@ -138,14 +146,19 @@ func (v *view) holdsNothing() bool {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		key := errortext.NormalKey(n.Key)
-		switch {
-		case strings.HasPrefix(key, "err") || strings.HasPrefix(key, "next") || strings.HasPrefix(key, "prev"):
-		case n.Kind == loosejson.Object || n.Kind == loosejson.Array || n.Kind == loosejson.Null:
-			none = none || n.Child == 0 && (n.Kind != loosejson.Null || len(d.Nodes) <= 3)
-		case n.Kind == loosejson.True || n.Kind == loosejson.False || n.Val == "" || n.Val == "0":
-		case key == "status" || key == "message" || key == "msg" || key == "code" || key == "took" || key == "page":
-		case !phrases.HasWord(v.ask.text, n.Val):
-			return false
+		if _, beside := phrases.HasPrefixAny(key, besidePrefixes); beside {
+			continue
+		}
+		switch n.Kind {
+		case loosejson.Object, loosejson.Array:
+			none = none || n.Child == 0
+		case loosejson.Null:
+			none = none || len(d.Nodes) <= 3
+		case loosejson.True, loosejson.False:
+		default:
+			if !besideValues[n.Val] && !besideMembers[key] && !phrases.HasWord(v.ask.text, n.Val) {
+				return false
+			}
 		}
 	}
 	return none

@@ -119,7 +119,8 @@ func shallow(s string) string {
 			open++
 		case ' ', '\n':
 			word := s[strings.LastIndexAny(s[:i], " \n;")+1 : i]
-			if word == "if" || word == "while" || word == "until" || word == "do" {
+			switch word {
+			case "if", "while", "until", "do":
 				open++
 			}
 		}
@@ -225,7 +226,12 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 
 func writesFile(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
-		return (r.N == nil || r.N.Value == "1") && (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrClob)
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
+			return r.N == nil || r.N.Value == "1"
+		default:
+			return false
+		}
 	})
 }
 

@@ -132,7 +132,11 @@ func trimLine(l string) string {
 
 // isPadding reports whether a byte within a line is white space or NUL.
 func isPadding(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == 0
+	switch c {
+	case ' ', '\t', '\r', '\v', '\f', 0:
+		return true
+	}
+	return false
 }
 
 // first and last give the outermost lines; a text has at least one line unless
