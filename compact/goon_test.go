@@ -215,12 +215,12 @@ func TestTheLastTextStaysBesideALargeOutput(t *testing.T) {
 func TestATargetOutOfReachLeavesRoomForNotes(t *testing.T) {
 	in := join(user(long("task", 500)), bookings("x"), asks("e", "edit", `{"path":"/srv/app/main.go","line":7}`, "Error: line 7 is not in the file"))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
-	if !strings.Contains(res.Summary, "line 7 is not in the file") {
-		t.Errorf("%s", res.Summary)
+	if all := textOf(t, res.Messages); !strings.Contains(all, "line 7 is not in the file") || res.Report.Target != 300 || res.Report.OverTarget != res.Report.TokensAfter-300 {
+		t.Errorf("%d tokens over %d\n%s", res.Report.OverTarget, res.Report.Target, all)
 	}
 	bounded := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 300})
-	if bounded.Report.TokensAfter >= res.Report.TokensAfter {
-		t.Errorf("%d tokens where a limit refuses them, %d where none does", bounded.Report.TokensAfter, res.Report.TokensAfter)
+	if want := fmt.Sprintf("the limit is 300, and the result has %d", bounded.Report.TokensAfter); !strings.HasSuffix(bounded.Detail, want) {
+		t.Errorf("%q, not %q", bounded.Detail, want)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestACallThatPostsAFileStandsAboveItsOutput(t *testing.T) {
 
 func TestWhatWasDoneIsToldInTheSmallestSummary(t *testing.T) {
 	in := join(says("Hello, what can I do for you?"), user("Please delete all the tasks that I have, every one of them."), asks("t", "transfer_to_people", `{"about":"wants all tasks deleted, which is not allowed to anybody here"}`, "Transfer successful"))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 30})
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 30})
 	if !strings.Contains(res.Summary, "- transfer_to_people(") {
 		t.Errorf("nothing says what was done:\n%s", res.Summary)
 	}
@@ -384,7 +384,7 @@ func TestABlankLineOfAListingIsNotKeptForItsNumber(t *testing.T) {
 
 func TestWhatTheAssistantIsAtStandsInTheSmallestSummary(t *testing.T) {
 	in := join(user(strings.Repeat("Solve the riddle of the file. ", 30)), bookings("x"), says("The seed was found and with it the way back is open: it is 125379498. The next step is the inverse of the sum, in a file of its own, and after that the answer can be handed in."), asks("b", "edit", `{"range":"1:9"}`, strings.Repeat("model_1 = solver.model(x_12) + y_13\n", 40)))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 330})
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 330})
 	if !strings.Contains(res.Summary, "it is 125379498.") {
 		t.Errorf("%s", res.Summary)
 	}

@@ -112,6 +112,10 @@ func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 		}
 	}
 	p.room, p.aims = c.summaryRoom(p, room, left)
+	p.most = p.target - room + max(c.tokensOf(p.remove)*p.target/max(1, c.total), p.room)
+	if p.limit > 0 {
+		p.most = min(p.most, p.limit)
+	}
 }
 
 // summaryRoom is what the summary may take, of room that the fixed messages leave and
@@ -119,8 +123,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 // little is lost by a little more, and the answer says what it takes.
 func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool) {
 	gone, system := c.tokensOf(p.remove), c.tokensBy()[system]+c.tools
-	switch {
-	case room >= leastRoom:
+	if room >= leastRoom {
 		return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
 	}
 	share := gone * max(0, p.target-system) / max(1, c.total-system)

@@ -20,10 +20,15 @@ type plan struct {
 	room int
 	// holds is the size that would hold all words of people and the ledger; 0 where this one does.
 	holds int
+	asked int  // the target before it was raised, 0 where it was not
+	whole bool // the summary holds them
 	// target is the size aimed at, limit what must not be passed; 0 is none.
 	target, limit int
-	aims          bool // the target is the size to reach, not a bound
-	lead          string
+	// most is how far the target may be raised to hold all words of people and the ledger: to
+	// where the summary has the share of what goes that the target is of the whole.
+	most int
+	aims bool // the target is the size to reach, not a bound
+	lead string
 	// model says whether a model may be asked, which one, and how.
 	model     bool
 	modelName string

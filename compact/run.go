@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -136,6 +137,13 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 	s := newSummary(w, p)
 	ids := w.conv.inputIDs()
 	a := w.build(p, s, ids)
+	if (p.aims || p.most > 0) && p.room < smallRoom && !s.whole {
+		p.holds = w.smallest(prof, p.target, ids)
+		if more := w.raised(prof, p, min(p.most, p.holds)); more != nil {
+			p, s = more, newSummary(w, more)
+			a = w.build(p, s, ids)
+		}
+	}
 	if v := w.objection(&a); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
@@ -160,9 +168,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 	} else {
 		w.prog.units(len(p.remove))
 	}
-	if p.aims && p.room < smallRoom && !s.whole {
-		p.holds = w.smallest(prof, ids)
-	}
+	p.whole = s.whole
 	return w.finish(ctx, p, &a)
 }
 
@@ -183,21 +189,20 @@ func (w *run) build(p *plan, s *summary, ids []string) assembled {
 
 // smallest is the least size above the target, to a hundredth, at which the same request
 // holds all that was said and done.
-func (w *run) smallest(prof profile, ids []string) int {
+func (w *run) smallest(prof profile, target int, ids []string) int {
 	x := *w
 	size := &x.r.MaxInputTokens
 	if x.r.TargetTokens > 0 {
 		size = &x.r.TargetTokens
 	}
-	low, least := *size, w.conv.total
+	fixed, _, _ := w.conv.fixed()
+	low, least := max(target, fixed+leastRoom), w.conv.total
 	for least-low > 1+least/100 {
 		*size = (low + least) / 2
 		x.settings = settingsKey(x.report.Profile, x.r)
-		p, v := prof.plan(w.conv, x.r)
-		if v == nil {
+		if p, _ := prof.plan(w.conv, x.r); p != nil {
 			s := newSummary(&x, p)
-			x.build(p, s, ids)
-			if !s.whole {
+			if x.build(p, s, ids); !s.whole {
 				low = *size
 				continue
 			}
@@ -205,6 +210,18 @@ func (w *run) smallest(prof profile, ids []string) int {
 		least = *size
 	}
 	return least
+}
+
+// raised is the plan with another target, nil where that asks for nothing.
+func (w *run) raised(prof profile, p *plan, target int) *plan {
+	r := w.r
+	r.TargetTokens = target
+	more, _ := prof.plan(w.conv, r)
+	if p.most <= p.target || more == nil {
+		return nil
+	}
+	more.reason, more.holds, more.asked = p.reason, p.holds, p.target
+	return more
 }
 
 // objection says what stands against the new list, or nil.
@@ -268,20 +285,22 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 	rep := w.report
 	rep.ID = id
 	rep.TokensAfter, rep.MessagesAfter = a.tokens, len(a.messages)
-	rep.Target = p.target
-	if p.target > 0 {
-		rep.OverTarget = max(0, a.tokens-p.target)
+	if rep.Target = cmp.Or(p.asked, p.target); rep.Target > 0 {
+		rep.OverTarget = max(0, a.tokens-rep.Target)
 	}
 	rep.Messages = a.dispositions(w.conv)
 	after := &conversation{messages: a.parsed, cost: a.cost, tools: w.conv.tools, known: map[int]*record{a.at: {}}}
 	rep.After = after.breakdown()
 	rep.Cache = w.conv.cache(a.messages, a.cost)
 	res := Result{Compacted: true, Reason: p.reason, Messages: a.messages, Summary: a.text, Report: rep}
-	if p.limit > 0 && a.tokens > p.limit {
+	switch {
+	case p.limit > 0 && a.tokens > p.limit:
 		sum, parts, largest := w.conv.fixed()
 		res.Reason = largest
-		res.Detail = fmt.Sprintf("the smallest valid result has %d tokens and the limit is %d: %d must stay (%s)", a.tokens, p.limit, sum, parts)
-	} else if p.holds > 0 {
+		res.Detail = fmt.Sprintf("%d tokens must stay (%s), the limit is %d, and the result has %d", sum, parts, p.limit, a.tokens)
+	case p.holds > 0 && p.whole:
+		res.Detail = fmt.Sprintf("%d tokens have no room for all that was said and done: the result has %d", p.asked, a.tokens)
+	case p.holds > 0:
 		res.Detail = fmt.Sprintf("there is no room for all that was said and done: %d tokens would hold it", p.holds)
 	}
 	return res

@@ -42,9 +42,11 @@ func (s *Set) Select(room int) Selection {
 		least = lastLeast
 	}
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
-	if s.said() <= int(saidShare*float64(room)) {
-		c.reserve(room, room, func(it *item) bool { return it.kind == userItem })
+	said := int(saidShare * float64(room))
+	if s.said() > said { // then the newest first, up to half of that
+		said /= 2
 	}
+	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.newest(int(freshShare*float64(room)), room)
@@ -52,6 +54,7 @@ func (s *Set) Select(room int) Selection {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
 	c.choose(room)
+	c.reserve(room, room, func(it *item) bool { return it.kind == userItem || it.kind == callItem })
 	out := c.write()
 	out.Whole = !slices.ContainsFunc(s.items, func(it *item) bool {
 		return (it == last || it.kind == userItem || it.kind == callItem) && !it.stale && (it.cut || !c.taken[it])
