@@ -74,14 +74,14 @@ func (s *Set) readCall(texts []Text, i int) {
 		text := s.redact("", Shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
-	if plan {
+	if plan || t.Place > s.asked && s.o.Room > keyRoom { // what is being done now stands whole
 		limit = listLimit
 	}
 	it := &item{kind: callItem, place: t.Place, plan: plan}
 	for i := range cells {
 		for _, k := range cells[i].values {
 			v := &s.values.all[k]
-			v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept
+			v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept || t.Place > s.asked
 		}
 		it.values = append(it.values, cells[i].values...)
 	}
@@ -99,7 +99,7 @@ func (s *Set) readCall(texts []Text, i int) {
 		return // made again since
 	}
 	for i := range cells {
-		if brief && cells[i].ident {
+		if brief && (cells[i].ident || written(cells[i].whole)) {
 			s.acted[cells[i].whole] = act{label(t.Tool), t.Place}
 		}
 	}
@@ -295,7 +295,7 @@ func (s *Set) findOwner() {
 		}
 		for l, v := range it.row.texts {
 			k, known := s.values.index[v]
-			if l == it.row.of.label || !identifies(v) || !known || !s.values.all[k].passed && s.newest[identity{l, v}] == nil {
+			if l == it.row.of.label || !identifies(v) || dated(v) || !known || !s.values.all[k].passed && s.newest[identity{l, v}] == nil {
 				continue
 			}
 			if rows[l]++; values[l] == nil {

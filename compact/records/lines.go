@@ -3,6 +3,7 @@ package records
 import (
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -138,16 +139,101 @@ func (w *walker) readLines(body string) {
 	if !strings.Contains(body, "\n") {
 		body = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\'`, "'").Replace(body)
 	}
+	shown := listingOf(t.Body, body)
+	s.relist(shown, label(t.Tool))
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
+	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), asked: numberIn.FindAllString(t.Body, 8), shown: shown}
 	for l := range strings.SplitSeq(body, "\n") {
 		if !noise(l) {
-			r.quote(visible(l))
+			r.quote(l)
 		}
 	}
+}
+
+// listing is a part of a file as an output shows it, line by line with numbers.
+type listing struct {
+	lines       map[int]string
+	first, last int
+	names       []string      // of files, above the lines, else in what was asked
+	items       map[*item]int // with the numbers of their lines
+}
+
+// leastListed is the number of lines that make a listing, or that show two of one file.
+const leastListed = 3
+
+// listingOf reads the numbered lines of an output, nil where it has few, or two with one number.
+func listingOf(asked, body string) *listing {
+	x := &listing{lines: map[int]string{}, items: map[*item]int{}}
+	name := func(w string) {
+		if written(w) && path.Ext(w) != "" || strings.Contains(w, "/") {
+			x.names = append(x.names, w)
+		}
+	}
+	for l := range strings.SplitSeq(body, "\n") {
+		m := numbered.FindStringSubmatch(l)
+		if m == nil && len(x.lines) == 0 {
+			eachWord(l, name)
+		}
+		if m == nil {
+			continue
+		}
+		n, _ := strconv.Atoi(m[1]) // are digits
+		if len(x.lines) == 0 {
+			x.first = n
+		} else if n <= x.last {
+			return nil
+		}
+		x.lines[n], x.last = l, n
+	}
+	if len(x.names) == 0 {
+		eachWord(asked, name)
+	}
+	if len(x.lines) < leastListed || x.last-x.first > 2*len(x.lines) {
+		return nil
+	}
+	return x
+}
+
+// of reports whether two listings show one file, and whether it was another then.
+func (x *listing) of(old *listing) (same, changed bool) {
+	alike, both := 0, 0
+	for n, l := range old.lines {
+		if now, ok := x.lines[n]; ok {
+			both++
+			changed = changed || now != l
+			if now == l && len(l) > 2*len(numbered.FindString(l)) {
+				alike++
+			}
+		}
+	}
+	for _, a := range x.names {
+		for _, b := range old.names {
+			same = same || strings.HasSuffix("/"+a, "/"+b) || strings.HasSuffix("/"+b, "/"+a)
+		}
+	}
+	return same || (len(x.names) == 0 || len(old.names) == 0) && alike >= leastListed && 2*alike > both, changed
+}
+
+// relist takes out of earlier listings what a later one of the same file shows again.
+func (s *Set) relist(x *listing, tool string) {
+	if x == nil {
+		return
+	}
+	for _, old := range s.listings {
+		same, changed := x.of(old)
+		for it, n := range old.items {
+			if same && n >= x.first && n <= x.last {
+				it.stale = true
+			}
+			if same && changed {
+				it.head.before = tool
+			}
+		}
+	}
+	s.listings = append(s.listings, x)
 }
 
 // lineReader reads a text line by line.
@@ -158,24 +244,32 @@ type lineReader struct {
 	kinds kinds
 	asked []string // numbers that the call named
 	lines int      // that may be chosen
+	shown *listing
 }
 
-// quote makes lines of a text.
-func (r *lineReader) quote(text string) {
+// quote makes lines of a text. White space that it begins with stays: in code it has a meaning.
+func (r *lineReader) quote(line string) {
+	text := visible(line)
 	if text == "" {
 		return
 	}
 	rare, near := 0.0, r.nearness(text)
-	whole := text
+	whole, at := text, -1
 	if near == 0 {
 		text = r.kinds.folded(text)
 	}
 	if text == whole {
 		rare = r.kinds.rare(text)
+		lead := indent.FindString(line)
+		text = lead + visible(line[len(lead):])
 	}
-	number := len(numbered.FindString(text)) // tells where it stands, not what it says
-	if number == len(text) {
-		return
+	lead := numbered.FindStringSubmatch(text) // tells where it stands, not what it says
+	number := 0
+	if lead != nil {
+		if number = len(lead[0]); number == len(text) {
+			return
+		}
+		at, _ = strconv.Atoi(lead[1]) // are digits
 	}
 	for len(text) > 0 && (r.lines < maxLines || rare > 0) {
 		var piece string
@@ -186,13 +280,18 @@ func (r *lineReader) quote(text string) {
 		number = 0
 		r.lines++
 		r.s.add(it)
+		if r.shown != nil && at >= 0 {
+			r.shown.items[it] = at
+		}
 	}
 }
 
-// numberIn finds numbers, numbered those that the lines of a listing begin with.
+// numberIn finds numbers, numbered those that the lines of a listing begin with, indent what
+// stands before the text of a line.
 var (
 	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
-	numbered = regexp.MustCompile(`^([0-9]{1,7})[:| ] *`)
+	numbered = regexp.MustCompile(`^[ \t]*([0-9]{1,7})[:|\t ][ \t]*`)
+	indent   = regexp.MustCompile(`^(?:[ \t]*[0-9]{1,7}[:|\t ])?[ \t]{0,40}`)
 )
 
 // nearness tells how near the number of a line of a listing is to one that was asked for.

@@ -61,19 +61,20 @@ type Options struct {
 
 // Set holds the candidate lines of some texts.
 type Set struct {
-	o      Options
-	values values
-	items  []*item
-	heads  map[string]*item // by their text
-	newest map[identity]*row
-	fresh  map[int]bool    // places of texts that nobody answered
-	last   map[string]int  // the newest text with a call, by its key
-	acts   map[string]bool // tools that changed a record
-	acted  map[string]act  // what was done last to a thing, by its identifier
-	asked  int             // the place of the newest request
-	brief  bool            // the conversation ends with a request too short to say what it asks
-	owner  string          // the label of those whose records stand side by side, "" where all are one's
-	serves string          // the value behind it that was used last, "" for an unknown one
+	o        Options
+	values   values
+	items    []*item
+	heads    map[string]*item // by their text
+	newest   map[identity]*row
+	fresh    map[int]bool    // places of texts that nobody answered
+	last     map[string]int  // the newest text with a call, by its key
+	acts     map[string]bool // tools that changed a record
+	acted    map[string]act  // what was done last to a thing, by its identifier
+	listings []*listing
+	asked    int    // the place of the newest request
+	brief    bool   // the conversation ends with a request too short to say what it asks
+	owner    string // the label of those whose records stand side by side, "" where all are one's
+	serves   string // the value behind it that was used last, "" for an unknown one
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -92,19 +93,21 @@ type item struct {
 	// bare is the text below a unit of the same shape.
 	bare, shape string
 	bareCost    int
-	cells       []cell  // a record's own values
-	stale       bool    // a later record or call says it again
-	rare        float64 // how much less often a line like it comes than others of its output
-	near        float64 // how near it is to a line that was asked for
-	rows        int     // records below a head, chosen or not
-	carried     bool    // it stood in an earlier selection
-	cut         bool    // it lost its middle
-	lead        bool    // it tells what a text of the assistant is about
-	by          string  // the tool of a line that counts where this changes records
-	plan        bool    // a list that a call left, as it stands
-	thing       string  // what a call's line is about: the record that it changed, or all that it named
-	picked      bool    // a model wants it
-	ratio       float64 // what it was worth for each token when last asked
+	cells       []cell   // a record's own values
+	stale       bool     // a later record or call says it again
+	rare        float64  // how much less often a line like it comes than others of its output
+	near        float64  // how near it is to a line that was asked for
+	things      []string // of a head: what was asked
+	before      string   // of a head: the tool that changed what stands below it
+	rows        int      // records below a head, chosen or not
+	carried     bool     // it stood in an earlier selection
+	cut         bool     // it lost its middle
+	lead        bool     // it tells what a text of the assistant is about
+	by          string   // the tool of a line that counts where this changes records
+	plan        bool     // a list that a call left, as it stands
+	thing       string   // what a call's line is about: the record that it changed, or all that it named
+	picked      bool     // a model wants it
+	ratio       float64  // what it was worth for each token when last asked
 }
 
 type itemKind uint8
@@ -129,14 +132,18 @@ type identity struct{ key, value string }
 func Collect(texts []Text, o Options) *Set {
 	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}}
 	s.values.init()
+	before := 0 // the place of the request before the newest
 	for i := range texts {
 		t := &texts[i]
 		s.o.End = max(s.o.End, t.Place+1)
 		if t.Fresh {
 			s.fresh[t.Place] = true
 		}
-		if t.From == Call {
+		switch t.From {
+		case Call:
 			s.last[keyOf(t)] = i
+		case User:
+			before, s.asked = s.asked, t.Place
 		}
 	}
 	for i := range texts {
@@ -150,10 +157,7 @@ func Collect(texts []Text, o Options) *Set {
 			said = *t
 			fallthrough
 		case User:
-			s.values.mention(t, t.Kept)
-			if t.From == User {
-				s.asked = t.Place
-			}
+			s.values.mention(t, t.Kept || t.From == User && t.Place >= before)
 			short = t.From == User && t.Kept && len(t.Body) < briefRequest
 		}
 		s.brief = short && t.From == User

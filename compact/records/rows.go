@@ -331,6 +331,7 @@ func (w *walker) head(name string, row, lead []cell) *item {
 		it = w.s.add(&item{kind: headItem, place: w.t.Place, text: text})
 		for i := range cells {
 			it.values = append(it.values, cells[i].values...)
+			it.things = append(it.things, cells[i].whole)
 		}
 		w.s.heads[key] = it
 	}

@@ -44,7 +44,7 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
 	said := int(saidShare * float64(room))
 	if s.said() > said { // then the newest first, up to half of that
-		said /= 2
+		said = said * 2 / 3
 	}
 	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
@@ -291,12 +291,22 @@ func (c *choice) write() Selection {
 		if head != it || it.row != nil {
 			under[head] = append(under[head], &text)
 		}
+		for _, thing := range head.things {
+			if by, ok := c.s.acted[thing]; ok && it.kind == quoteItem {
+				if head.before = ""; by.place > it.place {
+					head.before = by.tool
+				}
+			}
+		}
 	}
 	if c.s.owner != "" && c.s.serves != "" {
 		out.Done = append(out.Done, nowMark+c.s.owner+" "+c.s.serves)
 	}
 	for _, head := range heads {
 		lines := under[head]
+		if head.before != "" {
+			*lines[0] += " (before " + head.before + ")"
+		}
 		if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
 			*lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
 		}

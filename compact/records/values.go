@@ -3,6 +3,7 @@ package records
 import (
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -145,6 +146,12 @@ func written(s string) bool {
 	}
 	dot := strings.IndexByte(s, '.')
 	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
+}
+
+// dated reports a text that begins with a date.
+func dated(s string) bool {
+	_, err := time.Parse(time.DateOnly, s[:min(len(s), len(time.DateOnly))])
+	return err == nil
 }
 
 // timeOfDay reports 12:30 and 12:30:00.
