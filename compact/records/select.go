@@ -50,6 +50,7 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.newest(int(freshShare*float64(room)), room)
+	c.reserve(int(siblingShare*float64(room)), room, c.beside)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
@@ -65,13 +66,21 @@ func (s *Set) Select(room int) Selection {
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
-	lastShare  = 0.1
-	lastLeast  = 64   // tokens, where the open request is too short to say what it asks
-	saidShare  = 0.3  // what people wrote, where all of it fits
-	meantShare = 0.35 // the lines of calls that what stays speaks of
-	callShare  = 0.15 // the newest lines of the ledger
-	freshShare = 0.5  // an output that nobody has answered yet
+	lastShare    = 0.1
+	lastLeast    = 64   // tokens, where the open request is too short to say what it asks
+	saidShare    = 0.3  // what people wrote, where all of it fits
+	meantShare   = 0.35 // the lines of calls that what stays speaks of
+	callShare    = 0.15 // the newest lines of the ledger
+	siblingShare = 0.5  // of a list in a record, what stands beside a thing that is spoken of
+	freshShare   = 0.5  // an output that nobody has answered yet
 )
+
+// beside reports a part of a list of which another part names a thing that is spoken of.
+func (c *choice) beside(it *item) bool {
+	return it.label != "" && c.meant[it.row] && slices.ContainsFunc(it.row.units, func(u *item) bool {
+		return u.label == it.label && slices.ContainsFunc(u.values, func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text })
+	})
+}
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
