@@ -83,7 +83,7 @@ func TestTheEndOfAnOutputThatNobodyAnsweredStays(t *testing.T) {
 func TestAProposalWithoutRoomIsTold(t *testing.T) {
 	proposal := "Here is what I would book:\n\n- **Passenger:** Ida Moe\n" + strings.Repeat("- The fare rules of this flight are those that I described above in some detail.\n", 12) + "\nShall I book it for $417 on card_77?"
 	in := join(user("Book something."), bookings("x"), says(proposal), user("Yes, do."))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 300})
 	for _, want := range []string{"assistant: Here is what I would book: - Passenger: Ida Moe - The fare", "Shall I book it for $417 on card_77?"} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("no %q in\n%s", want, res.Summary)
@@ -358,7 +358,7 @@ func TestRecordsUnderTheirIDsAreOneALine(t *testing.T) {
 		items = append(items, fmt.Sprintf(`%q:{"item_id":%q,"options":{"size":"s%d","color":"c%d"},"available":true,"price":%d.5}`, id, id, i%4, i, 100+i))
 	}
 	in := join(user("I want the lamp."), bookings("x"), asks("p", "get_product", `{"product_id":"P-771203"}`, `{"name":"Lamp","product_id":"P-771203","variants":{`+strings.Join(items, ",")+`}}`))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 420})
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 420})
 	if n := strings.Count(res.Summary, "\nitem 88"); n < 5 || strings.Count(res.Summary, "880231000") > 1 || !strings.Contains(res.Summary, " of 14)") {
 		t.Errorf("%d lines in\n%s", n, res.Summary)
 	}

@@ -63,6 +63,9 @@ func newestOf(conversation, id string) Original {
 // hintOpen begins the line of a summary that says how to look up what it left out.
 const hintOpen = "Left out here, still to be had: "
 
-func lookupHint(workspace, conversation string) string {
+func lookupHint(workspace, conversation string, room int) string {
+	if room < hintRoom {
+		return hintOpen + "memoryd_lookup, conversation " + conversation
+	}
 	return hintOpen + "memoryd_lookup over MCP, or GET /v1/workspaces/" + url.PathEscape(workspace) + "/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
 }

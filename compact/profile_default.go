@@ -112,7 +112,8 @@ func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 		}
 	}
 	p.room, p.aims = c.summaryRoom(p, room, left)
-	p.most = p.target - room + max(c.tokensOf(p.remove)*p.target/max(1, c.total), p.room)
+	gone := c.tokensOf(p.remove)
+	p.most = p.target - room + max(gone*p.target/max(1, c.total), min(gone/2, beyondRoom))
 	if p.limit > 0 {
 		p.most = min(p.most, p.limit)
 	}

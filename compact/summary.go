@@ -24,7 +24,7 @@ const (
 // scarce is the room in tokens below which a summary has a short frame.
 const scarce = 200
 
-// hintRoom is the room in tokens from which a summary says how to look up.
+// hintRoom is the room in tokens from which a summary says in full how to look up.
 const hintRoom = 400
 
 // summary writes the text that stands for what was removed: what was said, what was
@@ -35,7 +35,6 @@ type summary struct {
 	lead    string // a line before the frame, for profiles that document one
 	records *records.Set
 	told    []string // what a model picked
-	hint    string   // how to look up what is not here
 	whole   bool     // it holds all that was said and done
 }
 
@@ -62,9 +61,6 @@ func newSummary(w *run, p *plan) *summary {
 		}
 	}
 	s.records = records.Collect(texts, records.Options{End: len(c.messages), Count: c.count, Room: p.room, Redact: c.safe.value})
-	if w.r.Conversation != "" {
-		s.hint = lookupHint(w.r.Workspace, w.r.Conversation)
-	}
 	return s
 }
 
@@ -162,8 +158,8 @@ func (s *summary) compose(room int) string {
 	} else {
 		b.WriteString(frameNote)
 	}
-	if s.hint != "" && room >= hintRoom {
-		b.WriteString("\n" + s.hint)
+	if s.w.r.Conversation != "" && room >= scarce {
+		b.WriteString("\n" + lookupHint(s.w.r.Workspace, s.w.r.Conversation, room))
 	}
 	heads := 0
 	if room >= scarce {

@@ -74,8 +74,11 @@ func (s *Set) readCall(texts []Text, i int) {
 		text := s.redact("", Shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
-	if plan || t.Place > s.asked && s.o.Room > keyRoom { // what is being done now stands whole
+	switch {
+	case plan:
 		limit = listLimit
+	case t.Place > s.asked: // what is being done now
+		limit = s.upTo(listLimit)
 	}
 	it := &item{kind: callItem, place: t.Place, plan: plan}
 	for i := range cells {
@@ -115,6 +118,14 @@ func (s *Set) readCall(texts []Text, i int) {
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
 	}
 	s.add(it)
+}
+
+// upTo bounds a line to most bytes, where room is scarce to about an eighth of it.
+func (s *Set) upTo(most int) int {
+	if s.o.Room > 0 {
+		most = max(argsLimit, min(most, s.o.Room/2))
+	}
+	return most
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
@@ -243,7 +254,7 @@ func (s *Set) joinAlike() {
 			continue
 		}
 		now := it.text
-		if more := further(last, now); line != nil && more != "" && len(line.text)+len(more) <= listLimit {
+		if more := further(last, now); line != nil && more != "" && len(line.text)+len(more) <= s.upTo(listLimit) {
 			it.text = line.text + more
 			it.values = append(it.values, line.values...)
 			it.cost = s.o.Count(it.text) + 1

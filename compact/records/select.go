@@ -47,7 +47,7 @@ func (s *Set) Select(room int) Selection {
 		said = said * 2 / 3
 	}
 	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
-	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
+	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && (c.meant[it] || it.place > s.asked) })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(siblingShare*float64(room)), room, c.beside)
@@ -77,7 +77,7 @@ const (
 
 // beside reports a part of a list of which another part names a thing that is spoken of.
 func (c *choice) beside(it *item) bool {
-	return it.label != "" && c.meant[it.row] && slices.ContainsFunc(it.row.units, func(u *item) bool {
+	return it.label != "" && c.meant[it.row] && !c.s.told(it) && slices.ContainsFunc(it.row.units, func(u *item) bool {
 		return u.label == it.label && slices.ContainsFunc(u.values, func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text })
 	})
 }
