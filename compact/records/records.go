@@ -71,6 +71,7 @@ type Set struct {
 	acts     map[string]bool // tools that changed a record
 	acted    map[string]act  // what was done last to a thing, by its identifier
 	listings []*listing
+	before   int    // the place of the request before the newest
 	asked    int    // the place of the newest request
 	brief    bool   // the conversation ends with a request too short to say what it asks
 	owner    string // the label of those whose records stand side by side, "" where all are one's
@@ -132,7 +133,6 @@ type identity struct{ key, value string }
 func Collect(texts []Text, o Options) *Set {
 	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}}
 	s.values.init()
-	before := 0 // the place of the request before the newest
 	for i := range texts {
 		t := &texts[i]
 		s.o.End = max(s.o.End, t.Place+1)
@@ -143,7 +143,7 @@ func Collect(texts []Text, o Options) *Set {
 		case Call:
 			s.last[keyOf(t)] = i
 		case User:
-			before, s.asked = s.asked, t.Place
+			s.before, s.asked = s.asked, t.Place
 		}
 	}
 	for i := range texts {
@@ -157,7 +157,7 @@ func Collect(texts []Text, o Options) *Set {
 			said = *t
 			fallthrough
 		case User:
-			s.values.mention(t, t.Kept || t.From == User && t.Place >= before)
+			s.values.mention(t, t.Kept || t.From == User && t.Place >= s.before)
 			short = t.From == User && t.Kept && len(t.Body) < briefRequest
 		}
 		s.brief = short && t.From == User
