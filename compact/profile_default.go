@@ -10,10 +10,9 @@ import (
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
-	// Where the target cannot be reached a summary takes a quarter of what goes, or the share
-	// that was asked for of the whole, at most beyondRoom; beyondLine are enough to say what
-	// was done last.
-	beyondRoom, beyondLine = 600, 40
+	// Where the target cannot be reached, or cannot hold what was said and done, a summary may
+	// take half of what goes, at most beyondRoom.
+	beyondRoom = 600
 	// answeredShare of the room is the most that the last text takes where the request
 	// answers it, or the next message: without it nobody knows what was agreed to.
 	answeredShare = 0.7
@@ -112,23 +111,21 @@ func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 		}
 	}
 	p.room, p.aims = c.summaryRoom(p, room, left)
-	gone := c.tokensOf(p.remove)
-	p.most = p.target - room + max(gone*p.target/max(1, c.total), min(gone/2, beyondRoom))
-	if p.limit > 0 {
-		p.most = min(p.most, p.limit)
-	}
 }
 
 // summaryRoom is what the summary may take, of room that the fixed messages leave and
 // left that nothing else takes. aims is false where the target cannot be reached: then
 // little is lost by a little more, and the answer says what it takes.
 func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool) {
-	gone, system := c.tokensOf(p.remove), c.tokensBy()[system]+c.tools
-	if room >= leastRoom {
-		return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
+	gone := c.tokensOf(p.remove)
+	p.most = p.target - room + max(gone*p.target/max(1, c.total), min(gone/2, beyondRoom))
+	if p.limit > 0 {
+		p.most = min(p.most, p.limit)
 	}
-	share := gone * max(0, p.target-system) / max(1, c.total-system)
-	return leastRoom + max(min(gone/2, beyondLine), min(max(share, gone/4), beyondRoom)), false
+	if room < leastRoom {
+		return leastRoom + min(gone/2, beyondRoom), false
+	}
+	return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
 }
 
 // lastSaid is the unit of the last text of the assistant, -1 for none; answered says that

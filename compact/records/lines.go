@@ -3,7 +3,6 @@ package records
 import (
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -139,7 +138,7 @@ func (w *walker) readLines(body string) {
 	if !strings.Contains(body, "\n") {
 		body = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\'`, "'").Replace(body)
 	}
-	shown := listingOf(t.Body, body)
+	shown := listingOf(body)
 	s.relist(shown, label(t.Tool))
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
@@ -157,7 +156,6 @@ func (w *walker) readLines(body string) {
 type listing struct {
 	lines       map[int]string
 	first, last int
-	names       []string      // of files, above the lines, else in what was asked
 	items       map[*item]int // with the numbers of their lines
 }
 
@@ -165,18 +163,10 @@ type listing struct {
 const leastListed = 3
 
 // listingOf reads the numbered lines of an output, nil where it has few, or two with one number.
-func listingOf(asked, body string) *listing {
+func listingOf(body string) *listing {
 	x := &listing{lines: map[int]string{}, items: map[*item]int{}}
-	name := func(w string) {
-		if written(w) && path.Ext(w) != "" || strings.Contains(w, "/") {
-			x.names = append(x.names, w)
-		}
-	}
 	for l := range strings.SplitSeq(body, "\n") {
 		m := numbered.FindStringSubmatch(l)
-		if m == nil && len(x.lines) == 0 {
-			eachWord(l, name)
-		}
 		if m == nil {
 			continue
 		}
@@ -188,47 +178,33 @@ func listingOf(asked, body string) *listing {
 		}
 		x.lines[n], x.last = l, n
 	}
-	if len(x.names) == 0 {
-		eachWord(asked, name)
-	}
 	if len(x.lines) < leastListed || x.last-x.first > 2*len(x.lines) {
 		return nil
 	}
 	return x
 }
 
-// of reports whether two listings show one file, and whether it was another then.
-func (x *listing) of(old *listing) (same, changed bool) {
-	alike, both := 0, 0
-	for n, l := range old.lines {
-		if now, ok := x.lines[n]; ok {
-			both++
-			changed = changed || now != l
-			if now == l && len(l) > 2*len(numbered.FindString(l)) {
-				alike++
-			}
-		}
-	}
-	for _, a := range x.names {
-		for _, b := range old.names {
-			same = same || strings.HasSuffix("/"+a, "/"+b) || strings.HasSuffix("/"+b, "/"+a)
-		}
-	}
-	return same || (len(x.names) == 0 || len(old.names) == 0) && alike >= leastListed && 2*alike > both, changed
-}
-
-// relist takes out of earlier listings what a later one of the same file shows again.
+// relist takes out of earlier listings of a file what a later one shows again: they are of one
+// file where most lines with equal numbers are equal.
 func (s *Set) relist(x *listing, tool string) {
 	if x == nil {
 		return
 	}
 	for _, old := range s.listings {
-		same, changed := x.of(old)
-		for it, n := range old.items {
-			if same && n >= x.first && n <= x.last {
-				it.stale = true
+		both, same := 0, 0
+		for n, l := range old.lines {
+			if now, ok := x.lines[n]; ok && len(l) > 2*len(numbered.FindString(l)) {
+				if both++; now == l {
+					same++
+				}
 			}
-			if same && changed {
+		}
+		for it, n := range old.items {
+			if same < leastListed || 2*same <= both {
+				break
+			}
+			it.stale = it.stale || n >= x.first && n <= x.last
+			if same < both {
 				it.head.before = tool
 			}
 		}
