@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"memoryd/internal/reading"
-	"memoryd/internal/textsafe"
 )
 
 // The ledger has a line for each call whose answer is short: what was asked, and what
@@ -78,7 +77,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	case plan:
 		limit = listLimit
 	case t.Place > s.asked: // what is being done now
-		limit = s.upTo(listLimit)
+		limit = max(limit, min(listLimit, s.o.Room/2))
 	}
 	it := &item{kind: callItem, place: t.Place, plan: plan}
 	for i := range cells {
@@ -118,14 +117,6 @@ func (s *Set) readCall(texts []Text, i int) {
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
 	}
 	s.add(it)
-}
-
-// upTo bounds a line to most bytes, where room is scarce to about an eighth of it.
-func (s *Set) upTo(most int) int {
-	if s.o.Room > 0 {
-		most = max(argsLimit, min(most, s.o.Room/2))
-	}
-	return most
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
@@ -200,7 +191,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		return
 	} else {
 		for i := range cells {
-			cells[i].text = Shorten(added(&cells[i], old), argsLimit)
+			cells[i].text = Shorten(cells[i].text, argsLimit)
 		}
 		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
 		it.text += ": " + ends(joined(cells), shortOutput)
@@ -209,20 +200,6 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
-}
-
-// added is what a record holds below a label that it did not hold before.
-func added(c *cell, old *row) string {
-	var more []string
-	for _, p := range c.parts {
-		if !slices.ContainsFunc(old.units, func(u *item) bool { return u.label == p.label && u.bare == p.bare }) {
-			more = append(more, p.text)
-		}
-	}
-	if len(more) == 0 || len(more) == len(c.parts) {
-		return c.text
-	}
-	return "[" + strings.Join(more, "; ") + "]"
 }
 
 // perThing makes one line of all calls about one thing: the last, and what came before it in
@@ -242,55 +219,6 @@ func (s *Set) perThing() {
 		}
 		last[it.thing] = it
 	}
-}
-
-// joinAlike makes one line of calls in a row that begin alike: of each further one it tells
-// what differs.
-func (s *Set) joinAlike() {
-	var line *item
-	last := ""
-	for _, it := range s.items {
-		if it.kind != callItem || it.stale || it.carried {
-			continue
-		}
-		now := it.text
-		if more := further(last, now); line != nil && more != "" && len(line.text)+len(more) <= s.upTo(listLimit) {
-			it.text = line.text + more
-			it.values = append(it.values, line.values...)
-			it.cost = s.o.Count(it.text) + 1
-			line.stale = true
-		}
-		line, last = it, now
-	}
-}
-
-// leastAlike is how much calls must have in common to be told as one, in bytes.
-const leastAlike = 24
-
-// further is what a call tells beyond the one before it, "" if they are not alike.
-func further(last, now string) string {
-	args, given, _ := strings.Cut(now, gave)
-	old, before, _ := strings.Cut(last, gave)
-	n := strings.LastIndex(args[:common(args, old)], ", ") + len(", ")
-	if n < leastAlike {
-		return ""
-	}
-	more := furtherMark + args[n:]
-	if same := strings.LastIndexByte(given[:common(given, before)], ' ') + 1; same >= leastAlike {
-		given = textsafe.Ellipsis + given[same:]
-	}
-	if given != "" {
-		more += gave + given
-	}
-	return more
-}
-
-// common is the length of what two texts begin with.
-func common(a, b string) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // nowMark begins the line that says whose records were used last.

@@ -169,7 +169,6 @@ func Collect(texts []Text, o Options) *Set {
 		it.stale = it.stale || it.by != "" && !s.acts[it.by]
 	}
 	s.perThing()
-	s.joinAlike()
 	s.findOwner()
 	return s
 }

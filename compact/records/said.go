@@ -16,7 +16,6 @@ const (
 	quoteMark     = "> " // a line of a tool, or a further line of what a person wrote
 	gave          = " → "
 	earlierMark   = " (earlier: "
-	furtherMark   = "; … "
 )
 
 // Bounds of what was said, in bytes.

@@ -52,9 +52,9 @@ func (s *Set) Select(room int) Selection {
 		said = said * 2 / 3
 	}
 	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
+	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && (c.meant[it] || it.place > s.asked) })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
-	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(siblingShare*float64(room)), room, c.beside)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
@@ -75,7 +75,7 @@ const (
 	lastLeast    = 64   // tokens, where the open request is too short to say what it asks
 	beforeShare  = 0.4  // the request before the newest
 	saidShare    = 0.3  // what people wrote, where all of it fits
-	meantShare   = 0.35 // the lines of calls that what stays speaks of
+	meantShare   = 0.45 // the lines of calls that what stays speaks of
 	callShare    = 0.15 // the newest lines of the ledger
 	siblingShare = 0.5  // of a list in a record, what stands beside a thing that is spoken of
 	freshShare   = 0.5  // an output that nobody has answered yet

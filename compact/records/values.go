@@ -127,7 +127,7 @@ func identifies(s string) bool {
 		}
 	}
 	switch {
-	case digits > 0 && (timeOfDay(s) || strings.Trim(s[1:], "0123456789.,") == "" && (s[0] == '-' || s[0] == '$')):
+	case digits > 0 && (strings.Trim(s[1:], "0123456789.,:") == "" && (s[0] == '-' || s[0] == '$' || s[2] == ':')):
 		return false
 	case digits >= 4:
 		return true
@@ -152,19 +152,6 @@ func written(s string) bool {
 func dated(s string) bool {
 	_, err := time.Parse(time.DateOnly, s[:min(len(s), len(time.DateOnly))])
 	return err == nil
-}
-
-// timeOfDay reports 12:30 and 12:30:00.
-func timeOfDay(s string) bool {
-	if len(s) != 5 && len(s) != 8 {
-		return false
-	}
-	for i := range len(s) {
-		if i%3 == 2 != (s[i] == ':') {
-			return false
-		}
-	}
-	return true
 }
 
 // mention notes which values a text of a person or of the assistant holds; what is asked now
