@@ -213,7 +213,8 @@ func (s *Set) perThing() {
 		tool, _, _ := strings.Cut(it.text, "(")
 		if old := last[it.thing]; old != nil && (it.by != "" || !strings.HasPrefix(old.text, tool+"(")) {
 			old.stale = true
-			it.text += earlierMark + ends(strings.TrimPrefix(old.text, callMark), beforeLimit) + ")"
+			before, _, _ := strings.Cut(strings.TrimPrefix(old.text, callMark), earlierMark)
+			it.text += earlierMark + ends(before, beforeLimit) + ")"
 			it.values = append(it.values, old.values...)
 			it.cost = s.o.Count(it.text) + 1
 		}
@@ -227,25 +228,26 @@ const nowMark = callMark + "now: "
 // findOwner finds whose records stand side by side: what stands behind one label in records
 // of other things, has records of its own or was passed to a call, and is not the same in all.
 func (s *Set) findOwner() {
-	rows, values := map[string]int{}, map[string]map[string]bool{}
+	rows, values, used := map[string]int{}, map[string]map[string]bool{}, map[string]bool{}
 	for _, it := range s.items {
 		if it.row == nil || !it.row.keyed || it.row.units[0] != it {
 			continue
 		}
 		for l, v := range it.row.texts {
 			k, known := s.values.index[v]
-			if l == it.row.of.label || !identifies(v) || dated(v) || !known || !s.values.all[k].passed && s.newest[identity{l, v}] == nil {
+			if l == it.row.of.label || !identifies(v) || dated(v) || !known {
 				continue
 			}
 			if rows[l]++; values[l] == nil {
 				values[l] = map[string]bool{}
 			}
 			values[l][v] = true
+			used[l] = used[l] || s.values.all[k].passed || s.newest[identity{l, v}] != nil
 		}
 	}
 	most := 0
 	for l, n := range rows {
-		if len(values[l]) < 2 || n == len(values[l]) || n < most || n == most && l > s.owner {
+		if !used[l] || len(values[l]) < 2 || n == len(values[l]) || n < most || n == most && l > s.owner {
 			continue
 		}
 		most, s.owner, s.serves = n, l, ""
