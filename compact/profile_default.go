@@ -88,10 +88,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, room int) {
 			left -= n
 		}
 	}
-	said, answered := c.lastSaid()
-	if answered {
-		keep(said, int(answeredShare*float64(room)))
-	}
+	keep(c.lastSaid(), int(answeredShare*float64(room)))
 	keep(c.unanswered(), room/2)
 	newest := int(tailShare*float64(room)) - (room - leastRoom - left)
 	for u := len(c.units) - 1; u >= 0 && c.status[u] != broken && c.status[u] != earlier; u-- { // where one goes, speakers might meet
@@ -128,21 +125,18 @@ func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool
 	return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
 }
 
-// lastSaid is the unit of the last text of the assistant, -1 for none; answered says that
-// the request answers it, or the next message will.
-func (c *conversation) lastSaid() (said int, answered bool) {
+// lastSaid is the unit of the last text of the assistant where the request answers it, or the
+// next message will; else -1.
+func (c *conversation) lastSaid() int {
 	for u := range slices.Backward(c.units) {
 		if m := &c.messages[c.units[u].First()]; c.status[u] == free && m.Kind == chat.Assistant && strings.TrimSpace(m.Text()) != "" {
-			switch last := c.units[u].Last(); {
-			case last == c.request-1 && c.request == len(c.messages)-1, last == len(c.messages)-1:
-				return u, true
-			case last > c.request:
-				return u, false
+			if last, n := c.units[u].Last(), len(c.messages)-1; last == n || last == c.request-1 && c.request == n {
+				return u
 			}
 			break
 		}
 	}
-	return -1, false
+	return -1
 }
 
 // unanswered is the unit of the newest exchange with a tool when the conversation

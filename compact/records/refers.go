@@ -8,10 +8,10 @@ func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
 		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || c.s.told(it)
 	})
-	c.from(slices.Values(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] })), share, room)
-	share -= c.from(slices.Values(fresh), share*2/3, room)
+	c.from(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] }), share, room)
+	share -= c.from(fresh, share*2/3, room)
 	slices.Reverse(fresh)
-	c.from(slices.Values(fresh), share, room)
+	c.from(fresh, share, room)
 }
 
 // told reports a record whose call the ledger tells.

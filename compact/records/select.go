@@ -2,7 +2,6 @@ package records
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -154,18 +153,14 @@ func (s *Set) said() (n int) {
 
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
-	c.from(func(yield func(*item) bool) {
-		for _, it := range slices.Backward(c.s.items) {
-			if of(it) && !yield(it) {
-				return
-			}
-		}
-	}, share, room)
+	items := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool { return !of(it) })
+	slices.Reverse(items)
+	c.from(items, share, room)
 }
 
 // from takes lines as far as a share of the room goes, and tells how far it went.
-func (c *choice) from(items iter.Seq[*item], share, room int) (used int) {
-	for it := range items {
+func (c *choice) from(items []*item, share, room int) (used int) {
+	for _, it := range items {
 		if c.taken[it] || it.stale {
 			continue
 		}
