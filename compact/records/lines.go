@@ -146,9 +146,7 @@ func (w *walker) readLines(body string) {
 	}
 	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), asked: numberIn.FindAllString(t.Body, 8), shown: shown}
 	for l := range strings.SplitSeq(body, "\n") {
-		if !noise(l) {
-			r.quote(l)
-		}
+		r.quote(l)
 	}
 }
 
@@ -301,17 +299,6 @@ func (s *Set) cover(ids []int32) {
 	for _, k := range ids {
 		s.values.all[k].covered = true
 	}
-}
-
-// noise reports lines of binary data.
-func noise(l string) bool {
-	bad := strings.Count(l, "\\u00") + strings.Count(l, "\\x")
-	for _, r := range l[:min(len(l), 2000)] {
-		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\r' && r != 0x1b {
-			bad++
-		}
-	}
-	return bad > 2
 }
 
 // Shorten cuts to about n bytes, between characters, with an ellipsis.

@@ -111,7 +111,7 @@ func (s *Set) readAssistant(t *Text) {
 	}
 	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
 	for p := range strings.SplitSeq(t.Body, "\n") {
-		if p = visible(p); len(t.Body) > leadLimit && len(p) >= 12 && !noise(p) {
+		if p = visible(p); len(t.Body) > leadLimit && len(p) >= 12 {
 			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", Shorten(p, speechLimit))})
 		}
 	}
