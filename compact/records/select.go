@@ -41,11 +41,7 @@ func (s *Set) Select(room int) Selection {
 		least = lastLeast
 	}
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
-	share := beforeShare
-	if c.bare {
-		share = saidShare * 5 / 6
-	}
-	c.reserve(int(share*float64(room)), room, func(it *item) bool { return it.kind == userItem && it.place >= s.before })
+	c.reserve(int(beforeShare*float64(room)), room, func(it *item) bool { return it.kind == userItem && it.place >= s.before })
 	said := int(saidShare * float64(room))
 	if s.said() > said { // then the newest first, up to half of that
 		said = said * 2 / 3
@@ -72,7 +68,7 @@ func (s *Set) Select(room int) Selection {
 const (
 	lastShare    = 0.1
 	lastLeast    = 64   // tokens, where the open request is too short to say what it asks
-	beforeShare  = 0.4  // the request before the newest
+	beforeShare  = 0.3  // the request before the newest
 	saidShare    = 0.3  // what people wrote, where all of it fits
 	meantShare   = 0.45 // the lines of calls that what stays speaks of
 	callShare    = 0.15 // the newest lines of the ledger
