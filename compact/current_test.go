@@ -27,11 +27,11 @@ func listingFrom(first, last int, nine string) string {
 }
 
 func TestALineThatWasEditedStandsAsItIsNow(t *testing.T) {
-	in := join(user("Fix seed.py."), asks("a", "open", `{"command":"open seed.py"}`, listingFrom(1, 40, "        model = s.modle()")), says("There is a typo in line 9."),
+	in := join(user("Fix seed.py."), asks("a", "open", `{"command":"open seed.py"}`, listingFrom(1, 40, "        model = s.modal()")), says("There is a typo in line 9."),
 		asks("b", "edit", `{"command":"edit 9:9\n        model = s.model()\nend_of_edit"}`, listingFrom(4, 20, "        model = s.model()")), bookings("x"), user("Go on."))
 	for _, target := range []int{500, 800, 1100} {
 		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: target})
-		if strings.Contains(res.Summary, "modle") || !strings.Contains(res.Summary, "> 9:        model = s.model()") {
+		if strings.Contains(res.Summary, "modal") || !strings.Contains(res.Summary, "> 9:        model = s.model()") {
 			t.Errorf("%d tokens\n%s", target, res.Summary)
 		}
 		if strings.Contains(res.Summary, "> 39:") && !strings.Contains(res.Summary, "# open: command open seed.py (before edit)") {

@@ -139,7 +139,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 	a := w.build(p, s, ids)
 	if (p.aims || p.most > 0) && p.room < smallRoom && !s.whole {
 		p.holds = w.smallest(prof, p.target, ids)
-		if more := w.raised(prof, p, min(p.most, p.holds)); more != nil {
+		if more := w.raised(prof, p, min(p.most, p.holds)); p.most > p.target && more != nil {
 			p, s = more, newSummary(w, more)
 			a = w.build(p, s, ids)
 		}
@@ -217,10 +217,9 @@ func (w *run) raised(prof profile, p *plan, target int) *plan {
 	r := w.r
 	r.TargetTokens = target
 	more, _ := prof.plan(w.conv, r)
-	if p.most <= p.target || more == nil {
-		return nil
+	if more != nil {
+		more.reason, more.holds, more.asked = p.reason, p.holds, p.target
 	}
-	more.reason, more.holds, more.asked = p.reason, p.holds, p.target
 	return more
 }
 

@@ -158,20 +158,13 @@ func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 // sameKind reports two outputs that consist of lines of the same kinds, as two runs of
 // one check do.
 func sameKind(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, y := kindsIn(a).of, kindsIn(b).of
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	both := 0
+	x, y, both := kindsIn(a).of, kindsIn(b).of, 0
 	for k := range x {
 		if y[k] != nil {
 			both++
 		}
 	}
-	return 2*both > len(x)
+	return a == b || 2*both > min(len(x), len(y))
 }
 
 // changed makes a line of a record that an answer shows to be another than before, or for

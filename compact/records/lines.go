@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"memoryd/internal/textsafe"
 )
@@ -237,13 +236,13 @@ func (r *lineReader) quote(line string) {
 		lead := indent.FindString(line)
 		text = lead + visible(line[len(lead):])
 	}
-	lead := numbered.FindStringSubmatch(text) // tells where it stands, not what it says
-	number := 0
-	if lead != nil {
-		if number = len(lead[0]); number == len(text) {
-			return
-		}
-		at, _ = strconv.Atoi(lead[1]) // are digits
+	number := 0 // tells where it stands, not what it says
+	if m := numbered.FindStringSubmatch(text); m != nil {
+		number = len(m[0])
+		at, _ = strconv.Atoi(m[1]) // are digits
+	}
+	if number == len(text) {
+		return
 	}
 	for len(text) > 0 && (r.lines < maxLines || rare > 0) {
 		var piece string
@@ -282,17 +281,11 @@ func (r *lineReader) nearness(l string) (best float64) {
 
 // cutPiece takes the beginning of a long line, to a word.
 func cutPiece(s string) (piece, rest string) {
-	if len(s) <= lineLimit {
-		return s, ""
+	piece = textsafe.Head(s, lineLimit)
+	if k := strings.LastIndexByte(piece, ' '); len(piece) < len(s) && k > lineLimit/3 {
+		piece = piece[:k]
 	}
-	at := lineLimit
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	if k := strings.LastIndexByte(s[:at], ' '); k > lineLimit/3 {
-		at = k
-	}
-	return s[:at], strings.TrimSpace(s[at:])
+	return piece, strings.TrimSpace(s[len(piece):])
 }
 
 func (s *Set) cover(ids []int32) {

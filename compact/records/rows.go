@@ -119,8 +119,8 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 		made[i] = w.cells(n)
 	}
 	key := keyColumn(made)
-	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
-		key = "\x00" // what was asked tells what the record is
+	if len(made) == 1 && len(w.args) > 0 && !slices.ContainsFunc(w.args, func(a cell) bool { return holds(made[0], a.whole) }) {
+		key = "\x00" // the record repeats no argument: what was asked tells what it is
 	}
 	for i, n := range rows {
 		k := -1
@@ -150,11 +150,6 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 			}
 		}
 	}
-}
-
-// repeats reports whether a record holds one of the arguments that it answers.
-func (w *walker) repeats(cells []cell) bool {
-	return slices.ContainsFunc(w.args, func(a cell) bool { return holds(cells, a.whole) })
 }
 
 func holds(cells []cell, v string) bool {

@@ -78,9 +78,9 @@ const (
 
 // beside reports a part of a list of which another part names a thing that is spoken of.
 func (c *choice) beside(it *item) bool {
-	return it.label != "" && c.meant[it.row] && !c.s.told(it) && slices.ContainsFunc(it.row.units, func(u *item) bool {
-		return u.label == it.label && slices.ContainsFunc(u.values, func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text })
-	})
+	spoken := func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text }
+	return it.label != "" && c.meant[it.row] && !c.s.told(it) &&
+		slices.ContainsFunc(it.row.units, func(u *item) bool { return u.label == it.label && slices.ContainsFunc(u.values, spoken) })
 }
 
 // pickedShare is the most that lines take which a model picked.
@@ -157,10 +157,7 @@ func (c *choice) reserve(share, room int, of func(*item) bool) {
 // from takes lines as far as a share of the room goes, and tells how far it went.
 func (c *choice) from(items []*item, share, room int) (used int) {
 	for _, it := range items {
-		if c.taken[it] || it.stale {
-			continue
-		}
-		if n := c.cost(it); used+n <= share && c.used+n <= room {
+		if n := c.cost(it); !c.taken[it] && !it.stale && used+n <= share && c.used+n <= room {
 			used += n
 			c.take(it)
 		}

@@ -157,15 +157,12 @@ func dated(s string) bool {
 // mention notes which values a text of a person or of the assistant holds; what is asked now
 // is about them where it is to the point.
 func (v *values) mention(t *Text, focus bool) {
-	note := func(k int32) {
-		x := &v.all[k]
-		x.last = max(x.last, int32(t.Place))
-		x.covered = x.covered || t.Kept
-		x.focus = x.focus || focus
-	}
 	eachWord(t.Body, func(w string) {
 		if k, ok := v.index[w]; ok {
-			note(k)
+			x := &v.all[k]
+			x.last = max(x.last, int32(t.Place))
+			x.covered = x.covered || t.Kept
+			x.focus = x.focus || focus
 		}
 	})
 }
