@@ -73,7 +73,7 @@ func (v *view) release() {
 // asked for and no message of the tool.
 func (v *view) echoes(fragment string) bool {
 	fragment = strings.TrimSpace(fragment)
-	if len(fragment) < 12 {
+	if len(fragment) < 12 || len(fragment) > len(v.ask.text) {
 		return false
 	}
 	if v.ask.low == "" {
