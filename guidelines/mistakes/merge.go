@@ -143,10 +143,14 @@ func (g *group) add(at Place, f *Failure) {
 	if f.Retried && len(g.tries) < maxTries {
 		g.tries = append(g.tries, *f)
 	}
-	if f.Then == "" {
-		return
+	if f.Then != "" {
+		g.of++
+		g.repaired(at, f)
 	}
-	g.of++
+}
+
+// repaired counts what a run did between a failure and the call that worked.
+func (g *group) repaired(at Place, f *Failure) {
 	switch then := (Place{at.File, f.ThenLine}); {
 	case !f.Near:
 		g.vote(Fix{Kind: Unlike}, then, f)
