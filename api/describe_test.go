@@ -40,7 +40,7 @@ func TestTheDescriptionIsMadeFromTheTypes(t *testing.T) {
 	d := describer{schemas: map[string]any{}, told: map[string]string{}, docs: readComments(t)}
 	doc := d.document((&server{}).endpoints(&docs{}))
 	for _, missing := range d.missing {
-		t.Error("no comment says what this is: " + missing)
+		t.Error("not described: " + missing)
 	}
 	for name, doc := range d.told {
 		if ofCode.MatchString(brands.Replace(doc)) {
@@ -164,6 +164,15 @@ func (d *describer) operation(e endpoint) object {
 	}
 	if params != nil {
 		op["parameters"] = params
+	}
+	named := map[string]bool{}
+	for _, p := range params {
+		named[p.(object)["name"].(string)] = true
+	}
+	for _, variable := range pathVariable.FindAllStringSubmatch(e.path, -1) {
+		if !named[variable[1]] {
+			d.missing = append(d.missing, e.name+" reads no "+variable[1])
+		}
 	}
 	if e.traits&withBody != 0 && body != nil {
 		content := object{"application/json": object{"schema": d.schema(body)}}
