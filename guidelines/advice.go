@@ -58,11 +58,13 @@ func (f *findings) practices(d *draft) {
 		rank++
 	}
 	if e.Unchanged.Tries >= repeatTries && e.UnchangedRuns >= 2 && 10*e.Unchanged.Succeeded <= e.Unchanged.Tries && rank < mostPractices {
-		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(e.Unchanged.Succeeded, e.Unchanged.Tries)+" worked"+inRuns(e.UnchangedRuns)+".", "repeat", f.share(e.Unchanged.Tries), retriesGround)
+		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(e.Unchanged.Succeeded,
+			e.Unchanged.Tries)+" worked"+inRuns(e.UnchangedRuns)+".", "repeat", f.share(e.Unchanged.Tries), retriesGround)
 	}
 	switch {
 	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2 && rank == 0: // nothing tells what to mend
-		d.add(bestPractices, rank+1, "Try another tool, or tell the user: "+ofN(0, e.Failed)+" calls worked"+inRuns(e.Runs)+".", "stop", f.share(e.Failed), statisticsGround)
+		d.add(bestPractices, rank+1, "Try another tool, or tell the user: "+ofN(0, e.Failed)+" calls worked"+inRuns(e.Runs)+".",
+			"stop", f.share(e.Failed), statisticsGround)
 	case len(d.of(bestPractices)) == 0:
 		f.callLike(d)
 	}
@@ -93,7 +95,8 @@ func (f *findings) callLike(d *draft) {
 		return
 	}
 	if shown := f.exemplar(x); shown != "" {
-		d.add(bestPractices, 0, "Call it as in `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like", coreValue/2, exemplarGround)
+		d.add(bestPractices, 0, "Call it as in `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like",
+			coreValue/2, exemplarGround)
 	}
 }
 
@@ -111,7 +114,8 @@ func (f *findings) successes(d *draft) {
 			if len(e.Parameters) == 1 {
 				rank = mostPractices // one text tells little
 			}
-			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
+			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar",
+				coreValue/2, exemplarGround)
 		}
 	}
 }
@@ -136,7 +140,8 @@ func (f *findings) overall() string {
 func (f *findings) issues(d *draft) {
 	e := &f.evidence
 	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed && e.Overstated < e.Failed { // none is reported where nothing reports
-		d.add(commonIssues, mostPractices+1, ofN(e.Overstated, e.Failed)+" failed calls were reported as successful.", "flag", f.share(e.Overstated)/2, statisticsGround)
+		d.add(commonIssues, mostPractices+1, ofN(e.Overstated, e.Failed)+" failed calls were reported as successful.", "flag",
+			f.share(e.Overstated)/2, statisticsGround)
 	}
 	wrong, unexplained, silent := 0, 0, 0
 	for i := range e.Messages {

@@ -135,23 +135,7 @@ func (f *findings) hint(p evidence.Parameter) string {
 		known += v.Calls
 	}
 	if p.Distinct > 0 && p.Distinct <= shownValues && known >= p.Given && p.Given > p.Distinct {
-		var values []string
-		for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
-			if len(v.Value) > longestChoice || evidence.MayName(v.Value, p.Distinct, p.Given) {
-				return "" // texts or names, not choices
-			}
-			if v.Sole || v.Good == 0 || f.refused(p, v.Value) {
-				continue // whoever gives it alone would write here; what never worked is no example
-			}
-			shown, ok := shownValue(p.Path, v.Value)
-			if !ok {
-				return "" // some of them would mislead
-			}
-			if v.Value != "" {
-				values = append(values, shown)
-			}
-		}
-		return list(values, "or")
+		return f.choices(p)
 	}
 	if p.Form != "" {
 		return p.Form
@@ -162,6 +146,28 @@ func (f *findings) hint(p evidence.Parameter) string {
 		return least + " to " + greatest
 	}
 	return ""
+}
+
+// choices lists the values of a parameter that has few; "" where they are texts or names, or some of
+// them would mislead.
+func (f *findings) choices(p evidence.Parameter) string {
+	var values []string
+	for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
+		if len(v.Value) > longestChoice || evidence.MayName(v.Value, p.Distinct, p.Given) {
+			return ""
+		}
+		if v.Sole || v.Good == 0 || f.refused(p, v.Value) {
+			continue // whoever gives it alone would write here; what never worked is no example
+		}
+		shown, ok := shownValue(p.Path, v.Value)
+		if !ok {
+			return ""
+		}
+		if v.Value != "" {
+			values = append(values, shown)
+		}
+	}
+	return list(values, "or")
 }
 
 func isNumeric(p evidence.Parameter) bool { return p.Types[0] == "integer" || p.Types[0] == "number" }

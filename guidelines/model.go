@@ -34,7 +34,8 @@ func (x *Writer) choose(ctx context.Context, f *findings, draft draft, prev *Doc
 	worded := draft
 	mined := f.evidence.Rules
 	request := summarize.Request{
-		Instructions: instructions, Parts: x.parts(f, draft), Budget: tokenBudget, MaxTokens: answerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
+		Instructions: instructions, Parts: x.parts(f, draft), Budget: tokenBudget, MaxTokens: answerTokens,
+		Workspace: tool.Workspace, Tool: tool.Tool,
 		Check: func(answer memoryd.Completion) (string, error) {
 			records, ok := recordsOf(answer.Text)
 			if !ok {
@@ -99,7 +100,10 @@ func (x *Writer) parts(f *findings, draft draft) []summarize.Part {
 	parts = append(parts, summarize.Part{Label: "parameters", Data: table})
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		parts = append(parts, summarize.Part{Label: "rule", Data: map[string]any{"id": r.GroundID(), "says": r.Line, "calls": r.Calls, "runs": r.Runs, "good calls against it": r.Good}})
+		parts = append(parts, summarize.Part{
+			Label: "rule",
+			Data:  map[string]any{"id": r.GroundID(), "says": r.Line, "calls": r.Calls, "runs": r.Runs, "good calls against it": r.Good},
+		})
 	}
 	unread := map[memoryd.CallKey]string{}
 	for i := range e.Messages[:min(len(e.Messages), shownMessages)] {
@@ -117,7 +121,13 @@ func (x *Writer) parts(f *findings, draft draft) []summarize.Part {
 	for i := range slices.Backward(f.obs) {
 		if text := unread[f.obs[i].Key]; text != "" && shown < shownInputs {
 			shown++
-			parts = append(parts, summarize.Part{Label: "failed input", Data: map[string]any{"input": textsafe.Line(textsafe.MaskStrict(textsafe.Visible(string(f.obs[i].Input))), shownMessage), "message": text}})
+			parts = append(parts, summarize.Part{
+				Label: "failed input",
+				Data: map[string]any{
+					"input":   textsafe.Line(textsafe.MaskStrict(textsafe.Visible(string(f.obs[i].Input))), shownMessage),
+					"message": text,
+				},
+			})
 		}
 	}
 	if e.Exemplar != nil {

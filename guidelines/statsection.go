@@ -31,9 +31,11 @@ func statisticsSection(s stats.Statistics, good int) string {
 	var b strings.Builder
 	b.WriteString("## " + statistics + "\n")
 	if s.JudgedCalls > 0 {
-		fmt.Fprintf(&b, "- **Judged Rate**: %.2f%% (%d of %d judged calls scored 1.0; Success Rate is what callers reported)\n", 100*float64(good)/float64(s.JudgedCalls), good, s.JudgedCalls)
+		fmt.Fprintf(&b, "- **Judged Rate**: %.2f%% (%d of %d judged calls scored 1.0; Success Rate is what callers reported)\n",
+			100*float64(good)/float64(s.JudgedCalls), good, s.JudgedCalls)
 	}
-	fmt.Fprintf(&b, "- **Success Rate**: %s\n- **Average Score**: %s\n- **Average Time Cost**: %s\n- **Average Token Cost**: %s\n", rate, score, seconds, tokens)
+	fmt.Fprintf(&b, "- **Success Rate**: %s\n- **Average Score**: %s\n- **Average Time Cost**: %s\n- **Average Token Cost**: %s\n", rate,
+		score, seconds, tokens)
 	fmt.Fprintf(&b, "- **Calls**: %d kept, %d recent; %d judged, %d with time, %d with tokens\n",
 		s.TotalCalls, s.RecentCalls, s.JudgedCalls, s.TimedCalls, s.TokenCalls)
 	if i := s.SuccessRateCI95; i != nil {

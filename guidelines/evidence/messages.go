@@ -83,7 +83,10 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 			if at >= 0 {
 				s = bySize[size][at]
 			} else if len(all) < maxClusters {
-				s = &shape{pieces: slices.Clone(said.pieces), runs: map[uint64]bool{}, by: backers{}, Message: Message{ID: itemID("message", said.masked)}}
+				s = &shape{
+					pieces: slices.Clone(said.pieces), runs: map[uint64]bool{}, by: backers{},
+					Message: Message{ID: itemID("message", said.masked)},
+				}
 				all = append(all, s)
 				bySize[size] = append(bySize[size], s)
 			} else {

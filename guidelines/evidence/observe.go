@@ -138,7 +138,8 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources || !rules.IdentifierLike(l.Text) || rules.DateForm(l.Text) != "" {
+			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources ||
+				!rules.IdentifierLike(l.Text) || rules.DateForm(l.Text) != "" {
 				continue
 			}
 			s := Source{Path: l.Path}

@@ -103,7 +103,10 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != rules.Text {
 					continue
 				}
-				c = &column{path: l.Path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
+				c = &column{
+					path: l.Path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{},
+					ends: map[uint64]ends{},
+				}
 				at[l.Path] = c
 				order = append(order, c)
 			}

@@ -51,7 +51,8 @@ func exemplarOf(obs []Observation, who *parties) *Exemplar {
 	}
 	name := ""
 	for key := range forms {
-		if n := newest[name]; newest[key] > n || newest[key] == n && (len(forms[key]) > len(forms[name]) || len(forms[key]) == len(forms[name]) && key < name) {
+		if n := newest[name]; newest[key] > n || newest[key] == n && (len(forms[key]) > len(forms[name]) ||
+			len(forms[key]) == len(forms[name]) && key < name) {
 			name = key
 		}
 	}
@@ -111,7 +112,8 @@ func ownValues(obs []Observation, at int, who *parties) []string {
 				runs[obs[i].Run] = true
 			}
 		}
-		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 || MayName(l.Text, len(values), given) {
+		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 ||
+			MayName(l.Text, len(values), given) {
 			own = append(own, l.Text)
 		}
 	}

@@ -34,7 +34,10 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 		if ob.Evaluation.State != memoryd.Judged {
 			continue
 		}
-		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost}
+		c := rules.Call{
+			Input: ob.Input, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer,
+			Party: who.of[i], Shared: who.keyed, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
+		}
 		switch {
 		case c.Bad:
 			c.Message = errortext.Unwrap(ob.Output)

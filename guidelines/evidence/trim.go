@@ -35,7 +35,10 @@ func (ob *Observation) Trim() {
 		ob.Output = ""
 	}
 	ob.Metadata, ob.Hash, ob.CreateTime, ob.ToolRef = nil, "", "", memoryd.ToolRef{}
-	ob.Evaluation = memoryd.Evaluation{State: ob.Evaluation.State, Score: ob.Evaluation.Score, Rule: ob.Evaluation.Rule, JudgedBy: ob.Evaluation.JudgedBy}
+	ob.Evaluation = memoryd.Evaluation{
+		State: ob.Evaluation.State, Score: ob.Evaluation.Score, Rule: ob.Evaluation.Rule,
+		JudgedBy: ob.Evaluation.JudgedBy,
+	}
 }
 
 func trimInput(raw json.RawMessage) json.RawMessage {
@@ -111,7 +114,8 @@ type storedObservation struct {
 // MarshalJSON encodes a trimmed observation for storage.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedObservation{
-		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
+		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score,
+		ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
 		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,
 	})
 }
@@ -128,7 +132,8 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	*ob = Observation{
 		Call: memoryd.Call{
-			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
+			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens,
+			Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
 		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before, Same: k.Same, Answer: k.Answer,

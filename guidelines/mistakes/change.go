@@ -133,7 +133,10 @@ func changeOf(path, bad, good string) (c Change, alike bool) {
 	if slices.Equal(strings.Fields(bad), strings.Fields(good)) {
 		return Change{What: spaced, Path: path}, true
 	}
-	c = Change{What: Edited, Path: path, Bad: brief(strings.Join(wa[head:len(wa)-tail], "")), Good: brief(strings.Join(wb[head:len(wb)-tail], ""))}
+	c = Change{
+		What: Edited, Path: path, Bad: brief(strings.Join(wa[head:len(wa)-tail], "")),
+		Good: brief(strings.Join(wb[head:len(wb)-tail], "")),
+	}
 	if !alike || head+tail == 0 {
 		c.What, c.Bad, c.Good = Replaced, brief(bad), brief(good)
 	}

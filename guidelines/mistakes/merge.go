@@ -209,7 +209,8 @@ func (m *Merger) Mistakes() []Mistake {
 		out = append(out, g.Mistake)
 	}
 	slices.SortStableFunc(out, func(a, b Mistake) int {
-		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.Weight(), a.Weight()),
+			cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -226,7 +227,8 @@ func (g *group) best() *Fix {
 		if f.Of = g.of; f.Definite && (2*f.Calls < f.Of || f.Runs == 1 && g.of > 1) {
 			f.Definite = false
 		}
-		if top == nil || f.rank() > top.rank() || f.rank() == top.rank() && cmp.Or(cmp.Compare(f.Runs, top.Runs), cmp.Compare(f.Calls, top.Calls)) > 0 {
+		if top == nil || f.rank() > top.rank() || f.rank() == top.rank() && cmp.Or(cmp.Compare(f.Runs, top.Runs),
+			cmp.Compare(f.Calls, top.Calls)) > 0 {
 			top = f
 		}
 	}
@@ -243,7 +245,8 @@ func (g *group) best() *Fix {
 func (g *group) join(top *Fix) {
 	for _, key := range g.order {
 		f := &g.fixes[key].Fix
-		if f != top && f.Kind == byChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs && len(top.changes) < maxChanges &&
+		if f != top && f.Kind == byChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs &&
+			len(top.changes) < maxChanges &&
 			!slices.ContainsFunc(top.changes, func(c Change) bool { return c.Path == f.changes[0].Path }) {
 			top.Says += ", " + f.Says
 			top.changes = append(top.changes, f.changes...)

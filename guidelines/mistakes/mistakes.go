@@ -118,7 +118,10 @@ func (f *Follower) Add(name string, id uint64, c *Call) (number uint64, first bo
 	if !c.Bad {
 		return r.id, first
 	}
-	o := &open{Failure: Failure{ID: id, Tool: c.Tool, Run: r.id, Line: c.Line, At: c.Begun, Turns: 1, Seconds: c.Seconds}, begun: c.Begun, input: c.Input}
+	o := &open{
+		Failure: Failure{ID: id, Tool: c.Tool, Run: r.id, Line: c.Line, At: c.Begun, Turns: 1, Seconds: c.Seconds},
+		begun:   c.Begun, input: c.Input,
+	}
 	o.Said = said(c.Output)
 	o.Kind = Form(cmp.Or(c.Summary, o.Said))
 	o.Did = shown(c.Input)

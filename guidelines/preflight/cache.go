@@ -182,7 +182,11 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]evide
 		}
 		seen = seen[max(0, len(seen)-newestCalls):]
 	}
-	list := slices.DeleteFunc(evidence.Merge(seen, calls), func(ob evidence.Observation) bool { _, known := e.model.keys[ob.Key]; return known })
+	list := slices.DeleteFunc(evidence.Merge(seen, calls), func(ob evidence.Observation) bool {
+		_,
+			known := e.model.keys[ob.Key]
+		return known
+	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now, ok := c.tools.Peek(tool.ToolRef); ok && now.model == e.model {

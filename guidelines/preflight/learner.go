@@ -250,7 +250,8 @@ func (t *runCounts) ratio(f int32, fold uint8) float64 {
 	}
 	allGood, allBad := t.all.without(fold)
 	share := featureInertia * float64(bad+good) / float64(allBad+allGood)
-	ratio := math.Log((float64(bad) + share) / (float64(allBad) + featureInertia) / ((float64(good) + share) / (float64(allGood) + featureInertia)))
+	ratio := math.Log((float64(bad) + share) / (float64(allBad) +
+		featureInertia) / ((float64(good) + share) / (float64(allGood) + featureInertia)))
 	*known = ratio
 	return ratio
 }

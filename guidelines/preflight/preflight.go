@@ -179,7 +179,10 @@ func read(input []byte) *planned {
 	leaves := leavesOf(input)
 	c := newCollector(len(input))
 	c.read(leaves)
-	return &planned{raw: input, leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys, aspect: c.aspect}
+	return &planned{
+		raw: input, leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys,
+		aspect: c.aspect,
+	}
 }
 
 // history is what is learned from.

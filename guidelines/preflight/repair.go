@@ -136,7 +136,8 @@ func (m *Model) balance(v *view, r *refusal) fix {
 	}
 	for i := range r.leaves {
 		path := r.leaves[i].Path
-		if r.leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
+		if r.leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") ||
+			slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
 			continue
 		}
 		for k, paid := range numbers {

@@ -47,69 +47,87 @@ func outcome(c *store.RunCall) (failed, known bool) {
 
 // view looks at a planned call.
 func (m *Model) view(in *planned, p Planned) *view {
-	v := &view{Planned: p, in: in}
-	elsewhere := Count{}
-	hasWorked, failures := m.judged > m.failed, m.failed
-	tried := func(key memoryd.CallKey, failed, isElsewhere bool) {
-		if failed {
-			v.tries = append(v.tries, key)
-		}
-		v.own.add(failed)
-		if isElsewhere {
-			elsewhere.add(failed)
-		}
-	}
+	t := &tally{m: m, v: &view{Planned: p, in: in}, hasWorked: m.judged > m.failed, failures: m.failed, sum: byteSum(in.raw)}
+	v := t.v
 	for _, place := range m.byInput[in.identity] {
 		c := &m.calls[place]
-		tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
+		t.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
 	}
-	sum := byteSum(in.raw)
-	known := func(key memoryd.CallKey) bool { _, learned := m.keys[key]; return learned }
-	for i := range p.Since {
-		c := &p.Since[i].Call
-		if p.Run != "" || c.Evaluation.State != memoryd.Judged || known(c.Key) { // a run tells more
-			continue
-		}
-		failed := c.Evaluation.Score <= memoryd.ScoreFailure
-		if failed {
-			failures++
-		}
-		hasWorked = hasWorked || !failed
-		if v.identity(c.Input, sum) == in.identity {
-			tried(c.Key, failed, true)
-		}
+	if p.Run == "" { // a run tells more
+		t.since()
 	}
-	state := &v.state
-	state.last = map[uint64]bool{}
-	for i := len(p.RunCalls) - 1; i >= 0; i-- {
-		c := &p.RunCalls[i]
-		failed, isKnown := outcome(c)
-		if !isKnown || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
-			continue
-		}
-		identity := v.identity(c.Input, sum)
-		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), identity: identity})
-		state.take(identity, failed)
-		if known(c.Key) {
-			continue
-		}
-		if failed {
-			failures++
-		}
-		hasWorked = hasWorked || !failed
-		if identity == in.identity {
-			tried(c.Key, failed, false)
-		}
-	}
+	v.state.last = map[uint64]bool{}
+	t.ofRun()
 	common := 0.0
-	if c := v.lastFailure(); c != nil && state.streak > 0 {
+	if c := v.lastFailure(); c != nil && v.state.streak > 0 {
 		common = in.common(read(c.Input))
 	}
-	v.met = met(in.identity, state, common, elsewhere, hasWorked, failures)
+	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v)), v.contradicts)
 	}
 	return v
+}
+
+// tally counts what is known of equal calls, and of all, while a view is made.
+type tally struct {
+	m         *Model
+	v         *view
+	elsewhere Count // equal calls of other runs
+	hasWorked bool
+	failures  int
+	sum       int
+}
+
+// tried counts an equal call.
+func (t *tally) tried(key memoryd.CallKey, failed, isElsewhere bool) {
+	if failed {
+		t.v.tries = append(t.v.tries, key)
+	}
+	t.v.own.add(failed)
+	if isElsewhere {
+		t.elsewhere.add(failed)
+	}
+}
+
+// unlearned counts a call that the model has not learned from.
+func (t *tally) unlearned(key memoryd.CallKey, failed, isEqual, isElsewhere bool) {
+	if _, learned := t.m.keys[key]; learned {
+		return
+	}
+	if failed {
+		t.failures++
+	}
+	t.hasWorked = t.hasWorked || !failed
+	if isEqual {
+		t.tried(key, failed, isElsewhere)
+	}
+}
+
+// since counts the calls since the model was learned.
+func (t *tally) since() {
+	for i := range t.v.Since {
+		c := &t.v.Since[i].Call
+		if c.Evaluation.State == memoryd.Judged {
+			t.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, t.v.identity(c.Input, t.sum) == t.v.in.identity, true)
+		}
+	}
+}
+
+// ofRun counts the calls of the run, the oldest first.
+func (t *tally) ofRun() {
+	v, m := t.v, t.m
+	for i := len(v.RunCalls) - 1; i >= 0; i-- {
+		c := &v.RunCalls[i]
+		failed, isKnown := outcome(c)
+		if !isKnown || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
+			continue
+		}
+		identity := v.identity(c.Input, t.sum)
+		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), identity: identity})
+		v.state.take(identity, failed)
+		t.unlearned(c.Key, failed, identity == v.in.identity, false)
+	}
 }
 
 func (m *Model) tool() string { return m.options.Tool }

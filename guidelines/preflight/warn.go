@@ -86,7 +86,8 @@ func (m *Model) wrongAgain(v *view) (Warning, float64) {
 	if c == nil || rate < leastAgain {
 		return Warning{}, 0
 	}
-	return Warning{Text: fmt.Sprintf("This call was made in this run%s and went wrong. Change the input before it is sent again.", before(v.ago(c))), Severity: Note, Rule: "went_wrong", Calls: []memoryd.CallKey{c.Key}}, rate
+	return Warning{Text: fmt.Sprintf("This call was made in this run%s and went wrong. Change the input before it is sent again.",
+		before(v.ago(c))), Severity: Note, Rule: "went_wrong", Calls: []memoryd.CallKey{c.Key}}, rate
 }
 
 // repeats says that this very call failed in this run.
@@ -236,7 +237,8 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
 	}
 	rate, _ := m.rates.of(r)
-	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate, m.next(c.refusal(), v, fix)))
+	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate,
+		m.next(c.refusal(), v, fix)))
 	return w, true
 }
 

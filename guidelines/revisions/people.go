@@ -256,7 +256,8 @@ func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, 
 				published = ""
 			}
 			list = append(list, Pending{
-				ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published, Author: it.Author, Evidence: it.Evidence,
+				ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published,
+				Author: it.Author, Evidence: it.Evidence,
 			})
 		}
 	}

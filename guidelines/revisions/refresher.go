@@ -153,7 +153,8 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 		r.note(seen)
 	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
-		r.log.InfoContext(ctx, "guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)
+		r.log.InfoContext(ctx, "guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed,
+			"taken_back", did.TakenBack)
 	}
 	return did, err
 }
@@ -318,7 +319,9 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 }
 
 // write composes and stores a version.
-func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Revision, st Status, reasons []Reason) (Result, error) {
+func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Revision, st Status,
+	reasons []Reason,
+) (Result, error) {
 	doc, err := m.Composer.Compose(ctx, tool, calls, m.Recent, prev.Document.Unedited())
 	if err != nil {
 		if ctx.Err() != nil {

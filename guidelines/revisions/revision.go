@@ -59,7 +59,8 @@ func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 
 // put keeps a version and lets the oldest go.
 func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) error {
-	if _, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision}, r); err != nil {
+	if _, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision},
+		r); err != nil {
 		return err
 	}
 	return m.prune(ctx, ref, r.Number-int64(m.Config.Versions))

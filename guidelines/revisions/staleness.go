@@ -81,7 +81,10 @@ func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call
 		reasons = append(reasons, Reason{Change: NewCalls, Text: fmt.Sprintf("%d calls since it was written", len(since))})
 	}
 	if age := now.Sub(written); cfg.MaxAge > 0 && age > cfg.MaxAge {
-		reasons = append(reasons, Reason{Change: TooOld, Text: fmt.Sprintf("it is %d days old, and %d calls came since", int(age.Hours()/24), len(since))})
+		reasons = append(reasons, Reason{
+			Change: TooOld,
+			Text:   fmt.Sprintf("it is %d days old, and %d calls came since", int(age.Hours()/24), len(since)),
+		})
 	}
 	return append(reasons, changes(cfg, before, since)...)
 }
@@ -158,7 +161,8 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 
 // testedChanges makes the tests of one window.
 func testedChanges(before, now []memoryd.Call) []Reason {
-	reasons := []Reason{shareChange(ScoreChanged, "scored 1", before, now, func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess })}
+	reasons := []Reason{shareChange(ScoreChanged, "scored 1", before, now,
+		func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess })}
 	for _, kind := range frequentErrors(before, now) {
 		r := shareChange(ErrorsChanged, "had the error "+kind, before, now, func(c *memoryd.Call) bool { return errorOf(c) == kind })
 		r.P = min(1, r.P*errorKinds)

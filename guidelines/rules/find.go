@@ -61,7 +61,10 @@ func wrong(own string, rows []row, proposed []Proposal) []Rule {
 			continue
 		}
 		last = from
-		s := search{rows: rows[from:], open: open[from:], several: several(rows), parties: parties(rows), recent: span > 0, own: own, proposed: proposed, kinds: kinds}
+		s := search{
+			rows: rows[from:], open: open[from:], several: several(rows), parties: parties(rows), recent: span > 0,
+			own: own, proposed: proposed, kinds: kinds,
+		}
 		found = append(found, s.run()...)
 	}
 	return tightest(discovered(found, len(kinds)))
@@ -252,7 +255,10 @@ func (s *search) candidates(cols []column) {
 			continue
 		}
 		s.looked[at{h.what, h.p, h.q}]++
-		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows)), few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.good > 0 && o.closed(s.rows) })}
+		c := candidate{
+			hypothesis: h, meets: make([]bool, len(s.rows)),
+			few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.good > 0 && o.closed(s.rows) }),
+		}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
 				c.good++
@@ -486,5 +492,6 @@ func Named(message, p string) bool {
 
 // isNamePart leaves the scripts out that part words by no blank.
 func isNamePart(r rune) bool {
-	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

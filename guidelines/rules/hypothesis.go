@@ -34,7 +34,8 @@ const (
 
 // names are how conditions are stored; none is ever changed.
 var whatNames = [...]string{
-	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart", "both", "not_after", "above_without", "not_before", "says", "exceeds",
+	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart",
+	"both", "not_after", "above_without", "not_before", "says", "exceeds",
 }
 
 func (w what) String() string { return whatNames[w] }
@@ -53,46 +54,57 @@ func (h *hypothesis) paired() bool { return h.q != "" }
 
 // holds reports whether a call meets the condition.
 func (h *hypothesis) holds(r *row) bool {
-	v := r.in[h.p]
-	switch h.what {
-	case without:
-		return v.kind == absent
-	case with:
-		return v.kind != absent
-	case above:
-		return v.kind == number && v.num > h.bound
-	case below:
-		return v.kind == number && v.num < h.bound
-	case notIn:
-		return v.kind == text && !slices.Contains(h.set, v.text)
-	case is:
-		return (v.kind == text || v.kind == truth || v.kind == number) && v.text == h.set[0]
-	case notLike:
+	meets := conditions[h.what]
+	return meets != nil && meets(h, r, r.in[h.p])
+}
+
+// conditions say when a call meets each; v is what it gave for the parameter. Of a call that is
+// planned no message was heard yet.
+var conditions = [...]func(h *hypothesis, r *row, v value) bool{
+	without: func(_ *hypothesis, _ *row, v value) bool { return v.kind == absent },
+	with:    func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
+	above:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num > h.bound },
+	below:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num < h.bound },
+	notIn:   func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !slices.Contains(h.set, v.text) },
+	is: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind != absent && v.kind != other && v.text == h.set[0]
+	},
+	notLike: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !slices.Contains(h.set, form(v.text))
-	case begins:
+	},
+	begins: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
-	case offStep:
-		return v.kind == number && math.Mod(v.num, h.bound) != 0
-	case inState:
+	},
+	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
+	inState: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
-	case unseen:
+	},
+	unseen: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
-	case exceeds:
-		return v.kind == number && r.stood(h.q, func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n })
-	case apart:
-		return (v.kind == absent) != (r.in[h.q].kind == absent)
-	case both:
-		return v.kind != absent && r.in[h.q].kind != absent
-	case notAfter:
-		w := r.in[h.q]
-		return v.kind == number && w.kind == number && v.num >= w.num || v.kind == text && w.kind == text && ordered(v.text, w.text) && v.text >= w.text
-	case aboveWithout:
+	},
+	exceeds: func(h *hypothesis, r *row, v value) bool {
+		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
+		return v.kind == number && r.stood(h.q, more)
+	},
+	apart:    func(h *hypothesis, r *row, v value) bool { return (v.kind == absent) != (r.in[h.q].kind == absent) },
+	both:     func(h *hypothesis, r *row, v value) bool { return v.kind != absent && r.in[h.q].kind != absent },
+	notAfter: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
+	aboveWithout: func(h *hypothesis, r *row, v value) bool {
 		return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
-	case notBefore:
-		return !slices.Contains(r.Before, h.tool)
-	case says: // of a call that is planned nothing was heard yet
+	},
+	notBefore: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
+	says:      nil,
+}
+
+// before reports whether a value comes before another, or no order is known between them.
+func (v value) before(w value) bool {
+	switch {
+	case v.kind == number && w.kind == number:
+		return v.num < w.num
+	case v.kind == text && w.kind == text && ordered(v.text, w.text):
+		return v.text < w.text
 	}
-	return false
+	return true
 }
 
 // member is what a call gave of a set of values or forms; "" for nothing, or no set.
@@ -111,6 +123,19 @@ func hasField(state, field string) bool {
 	return slices.Contains(strings.Fields(state), field)
 }
 
+// choice says which values to give, or not to give; "" where nothing can be said of what worked.
+func (h *hypothesis) choice(p, narrow string, shown []string) string {
+	switch {
+	case len(shown) == 0:
+		return ""
+	case h.what == is:
+		return "Do not give " + p + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
+	case len(shown) < len(h.set):
+		return "Give " + p + " as a value that worked, such as " + quoted(shown) + narrow
+	}
+	return "Give " + p + " as one of " + quoted(shown) + narrow
+}
+
 // line says what to do; narrow is what messages say of the bound or of the form, shown
 // the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
@@ -124,19 +149,8 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		return "Keep " + p + " at most " + plain(h.bound) + narrow
 	case below:
 		return "Keep " + p + " at least " + plain(h.bound) + narrow
-	case notIn:
-		if len(shown) == 0 {
-			return "" // nothing can be said of what worked
-		}
-		if len(shown) < len(h.set) {
-			return "Give " + p + " as a value that worked, such as " + quoted(shown) + narrow
-		}
-		return "Give " + p + " as one of " + quoted(shown) + narrow
-	case is:
-		if len(shown) == 0 {
-			return ""
-		}
-		return "Do not give " + p + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
+	case notIn, is:
+		return h.choice(p, narrow, shown)
 	case notLike:
 		return "Write " + p + " like " + strings.Join(shown, " or ") + narrow
 	case begins:

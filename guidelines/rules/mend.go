@@ -47,29 +47,41 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return []Edit{edit(h.p, w, origin.Caller), edit(h.q, v, origin.Caller)}
 	case aboveWithout:
 		return r.give(h.q, p)
-	case unseen, inState:
-		values := seen(h.p, h.tool)
-		at := slices.IndexFunc(values, func(g Given) bool { return h.what == unseen || r.worked != "" && hasField(g.State, r.worked) })
-		if at < 0 && h.what == inState {
-			at = slices.IndexFunc(values, func(g Given) bool { return !hasField(g.State, h.set[0]) })
-		}
-		if at >= 0 {
-			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
-		}
+	case unseen, inState, begins:
+		return r.fromAnswer(seen)
 	case exceeds:
 		if s, ok := p.row.source(h.q); ok {
 			if n, is := numberIn(s.State, h.set[0]); is {
 				return []Edit{edit(h.p, value{kind: number, num: n, text: plain(n)}, origin.Run)}
 			}
 		}
-	case begins:
-		values := seen(h.p, "")
-		if at := slices.IndexFunc(values, func(g Given) bool { return r.worked != "" && strings.HasPrefix(g.Value, r.worked) }); at >= 0 {
-			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
-		}
 	case notBefore:
 	}
 	return nil
+}
+
+// fromAnswer sets the parameter to the newest value of the run's own answers that is like what worked.
+func (r *Rule) fromAnswer(seen func(path, tool string) []Given) []Edit {
+	h := &r.when
+	values := seen(h.p, h.tool)
+	at := slices.IndexFunc(values, func(g Given) bool {
+		switch {
+		case h.what == unseen:
+			return true
+		case r.worked == "":
+			return false
+		case h.what == begins:
+			return strings.HasPrefix(g.Value, r.worked)
+		}
+		return hasField(g.State, r.worked)
+	})
+	if at < 0 && h.what == inState {
+		at = slices.IndexFunc(values, func(g Given) bool { return !hasField(g.State, h.set[0]) })
+	}
+	if at < 0 {
+		return nil
+	}
+	return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
 }
 
 // Given is a value from the run's own answers, with what was beside it.

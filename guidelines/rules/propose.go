@@ -142,12 +142,7 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 			out = append(out, c.bounds(rows, cols)...)
 		}
 		if c.textual && c.good >= minGood {
-			if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
-				out = append(out, hypothesis{what: notIn, p: c.name, set: set})
-			}
-			if set := c.forms.of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
-				out = append(out, hypothesis{what: notLike, p: c.name, set: set})
-			}
+			out = append(out, c.sets(rows)...)
 		}
 		for _, s := range c.texts.of(0, least) {
 			if s != "" && shown(s) {
@@ -175,6 +170,17 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 		}
 	}
 	return append(out, orders(rows)...)
+}
+
+// sets are the hypotheses that a text is of no set, or of no form, that good calls had.
+func (c *column) sets(rows []row) (out []hypothesis) {
+	if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
+		out = append(out, hypothesis{what: notIn, p: c.name, set: set})
+	}
+	if set := c.forms.of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
+		out = append(out, hypothesis{what: notLike, p: c.name, set: set})
+	}
+	return out
 }
 
 // limits are the hypotheses that a number is more than what an earlier answer gave beside

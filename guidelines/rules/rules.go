@@ -115,7 +115,8 @@ type Rule struct {
 
 // ID identifies what the rule is about; it stays the same while the numbers change.
 func (r *Rule) ID() string {
-	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool}, " "), " ")
+	return strings.TrimLeft(string(r.Effect)+" ", " ") +
+		strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool}, " "), " ")
 }
 
 // GroundID is the ID in a form for links.
@@ -147,9 +148,11 @@ func (r *Rule) Found() string {
 	}
 	switch r.Effect {
 	case Slow:
-		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " s, the others " + short(r.Otherwise) + " s (medians)"
+		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " s, the others " +
+			short(r.Otherwise) + " s (medians)"
 	case Costly:
-		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " + short(r.Otherwise) + " (medians)"
+		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " +
+			short(r.Otherwise) + " (medians)"
 	case Wrong:
 		if r.Heard() {
 			return strconv.Itoa(r.Calls) + " failed calls were answered so" + r.inRuns()

@@ -58,8 +58,19 @@ func (r *Rule) write(s *search, behind []*row) {
 	if h.q != "" {
 		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
-	narrow := ""
-	var show []string
+	narrow, show, ok := r.narrowed(s, behind, worked)
+	if !ok {
+		return
+	}
+	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
+		r.Line = "Do not give `" + h.p + "` as " + quoted(h.set)
+	}
+}
+
+// narrowed is what the messages behind a rule say of its bound, its form or its values, and which
+// values may be told; ok is false where nothing may be.
+func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string, show []string, ok bool) {
+	h := &r.when
 	switch h.what {
 	case above, aboveWithout, below:
 		edge := s.edge(h)
@@ -67,58 +78,79 @@ func (r *Rule) write(s *search, behind []*row) {
 			r.pool[h.p] = append(r.pool[h.p], edge...)
 		}
 		if narrow = r.boundSaid(behind); !sized(h.bound) || s.parties && len(edge) == 0 {
-			return // a bound that one party alone bears out
+			return narrow, nil, false // a bound that one party alone bears out
 		}
 	case notLike:
-		for _, f := range h.set {
-			if g, ok := formShown(f); ok {
-				show = append(show, g)
-			}
+		if show = formsShown(h.set); len(show) == 0 {
+			return "", nil, false
 		}
-		if len(show) == 0 {
-			return
-		}
-	case notIn, is:
-		for _, v := range worked {
-			if shown(v.text) && len(show) < maxSet && v.kind == text {
-				show = append(show, v.text)
-			}
-		}
-		if h.what == notIn {
-			r.refused = map[string]bool{}
-			for _, b := range behind {
-				r.refused[b.in[h.p].text] = true
-			}
-			if not := refusedValues(behind, h.p); len(not) > 0 {
-				narrow = ", not " + quoted(not)
-			}
-		} else if !shown(h.set[0]) {
-			return
+	case notIn:
+		show, narrow = valuesShown(worked), r.valuesSaid(behind)
+	case is:
+		if show = valuesShown(worked); !shown(h.set[0]) {
+			return "", nil, false
 		}
 	case inState:
 		field, state, _ := strings.Cut(h.set[0], "=")
 		if !shown(field) || !shown(state) {
-			return
+			return "", nil, false
 		}
-		if good := otherStates(s.rows, h); good != "" {
-			r.worked = field + "=" + good
-			narrow = " (`" + good + "` worked)"
-		}
+		narrow = r.stateSaid(s, field)
 	case begins:
 		if good := otherHead(s.rows, h); good != "" {
 			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
 		}
 	case exceeds:
 		if !shown(h.set[0]) {
-			return
+			return "", nil, false
 		}
 	case offStep:
 		r.stepSaid(behind)
 	case without, with, apart, both, notAfter, notBefore, unseen:
 	}
-	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
-		r.Line = "Do not give `" + h.p + "` as " + quoted(h.set)
+	return narrow, show, true
+}
+
+// formsShown are the forms that can be told.
+func formsShown(forms []string) (show []string) {
+	for _, f := range forms {
+		if g, ok := formShown(f); ok {
+			show = append(show, g)
+		}
 	}
+	return show
+}
+
+// valuesShown are the texts among the values that worked that can be told.
+func valuesShown(worked []value) (show []string) {
+	for _, v := range worked {
+		if v.kind == text && len(show) < maxSet && shown(v.text) {
+			show = append(show, v.text)
+		}
+	}
+	return show
+}
+
+// valuesSaid notes which values were refused, and tells some.
+func (r *Rule) valuesSaid(behind []*row) string {
+	r.refused = map[string]bool{}
+	for _, b := range behind {
+		r.refused[b.in[r.when.p].text] = true
+	}
+	if not := refusedValues(behind, r.when.p); len(not) > 0 {
+		return ", not " + quoted(not)
+	}
+	return ""
+}
+
+// stateSaid notes and tells which state worked.
+func (r *Rule) stateSaid(s *search, field string) string {
+	good := otherStates(s.rows, &r.when)
+	if good == "" {
+		return ""
+	}
+	r.worked = field + "=" + good
+	return " (`" + good + "` worked)"
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
@@ -249,7 +281,8 @@ func (r *Rule) stepSaid(behind []*row) {
 	}
 	said := agreed(behind, func(message string) []string { return boundsIn(message, h.p) }, func(s string) bool {
 		n, err := strconv.ParseFloat(s, 64)
-		return err == nil && n > 0 && math.Mod(h.bound, n) == 0 && !slices.ContainsFunc(behind, func(b *row) bool { return math.Mod(b.in[h.p].num, n) == 0 })
+		return err == nil && n > 0 && math.Mod(h.bound, n) == 0 &&
+			!slices.ContainsFunc(behind, func(b *row) bool { return math.Mod(b.in[h.p].num, n) == 0 })
 	})
 	if n, err := strconv.ParseFloat(said, 64); err == nil {
 		h.bound = n

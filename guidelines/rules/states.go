@@ -61,10 +61,8 @@ func states(v any, yield func(value, state string) bool) bool {
 					numbers = append(numbers, name+"="+plain(e))
 				}
 			case bool:
-				if stateName.MatchString(name) && e {
-					fields = append(fields, name+"=true")
-				} else if stateName.MatchString(name) {
-					fields = append(fields, name+"=false")
+				if stateName.MatchString(name) {
+					fields = append(fields, name+"="+strconv.FormatBool(e))
 				}
 			case map[string]any, []any:
 				if !states(e, yield) {
@@ -74,7 +72,8 @@ func states(v any, yield func(value, state string) bool) bool {
 		}
 		slices.Sort(fields)
 		slices.Sort(numbers)
-		state := strings.Join(append(slices.Clone(fields[:min(len(fields), maxStateFields)]), numbers[:min(len(numbers), maxStateFields)]...), " ")
+		state := strings.Join(append(slices.Clone(fields[:min(len(fields), maxStateFields)]), numbers[:min(len(numbers), maxStateFields)]...),
+			" ")
 		for _, value := range values {
 			if state != "" && !yield(value, state) {
 				return false

@@ -42,7 +42,11 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 	if over > 0 {
 		over += maxFresh / 8
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), func(a, b memoryd.ToolRef) int { return len(w.fresh[b].list) - len(w.fresh[a].list) }) {
+	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), func(a,
+		b memoryd.ToolRef,
+	) int {
+		return len(w.fresh[b].list) - len(w.fresh[a].list)
+	}) {
 		b := w.fresh[ref]
 		if all || w.now().Sub(b.since) >= foldAge || over > 0 {
 			due[ref] = b.list
@@ -170,7 +174,8 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 	}
 	list, err := decode(piece.Data)
 	if err != nil { // of another form: a later program's, or damaged; the history is what counts
-		w.log.WarnContext(ctx, "cannot read observations; they are skipped", "workspace", piece.Workspace, "tool", piece.Tool, "record", piece.ID, "err", err)
+		w.log.WarnContext(ctx, "cannot read observations; they are skipped", "workspace", piece.Workspace, "tool", piece.Tool,
+			"record", piece.ID, "err", err)
 		return list
 	}
 	w.decoded.put(piece, list)
