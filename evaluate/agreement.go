@@ -74,7 +74,8 @@ func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
 	}
 	fell := c.before > 0 && stats.Wilson(now, newestCompared)[1] < stats.Wilson(c.alike, c.before)[0]
 	if fell && !c.warned {
-		a.log.Warn("the judge agrees less than before", "with", with, "before", float64(c.alike)/float64(c.before), "now", float64(now)/newestCompared)
+		a.log.Warn("the judge agrees less than before", "with", with, "before", float64(c.alike)/float64(c.before), "now",
+			float64(now)/newestCompared)
 	}
 	if c.warned = fell; !fell { // a judge that went bad is not measured by itself
 		c.before, c.alike = c.before+newestCompared, c.alike+now

@@ -44,7 +44,9 @@ type Evaluator struct {
 
 // NewEvaluator returns an evaluator. model is nil if none is configured; logger and now must
 // not be nil. Nothing runs before Start.
-func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Evaluator, error) {
+func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger,
+	now func() time.Time,
+) (*Evaluator, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
 	}

@@ -141,7 +141,10 @@ func (d *Evaluator) learn(ctx context.Context, j *job, e memoryd.Evaluation) {
 	}
 	id := j.kind.ID()
 	key := store.RecordKey{ToolRef: j.ref, Kind: kinds.RecordKind, ID: id.String()}
-	label := kinds.Label{IDs: j.kind.IDs, Score: e.Score, By: e.JudgedBy, Source: j.source, Call: j.key, At: e.JudgedAt, Version: e.JudgeVersion}
+	label := kinds.Label{
+		IDs: j.kind.IDs, Score: e.Score, By: e.JudgedBy, Source: j.source, Call: j.key, At: e.JudgedAt,
+		Version: e.JudgeVersion,
+	}
 	for range learnTries {
 		labels, err := kinds.Write(ctx, d.ledger, key, func(old []kinds.Label) []kinds.Label { return kinds.Add(old, label) })
 		switch {

@@ -89,7 +89,8 @@ type queue struct {
 func newQueue(size int) *queue {
 	q := &queue{
 		size: size, inHand: map[jobID]*job{}, leaders: map[[16]byte]*job{}, joined: map[*job][]*job{},
-		line: fairqueue.New[*job](nil), byTool: map[memoryd.ToolRef][]*fairqueue.Entry[*job]{}, drained: make(chan struct{}, 1), lowWater: size / 4,
+		line: fairqueue.New[*job](nil), byTool: map[memoryd.ToolRef][]*fairqueue.Entry[*job]{}, drained: make(chan struct{}, 1),
+		lowWater: size / 4,
 	}
 	q.wake = sync.NewCond(&q.mu)
 	return q

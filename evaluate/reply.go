@@ -341,7 +341,8 @@ func readBatch(text, nonce string, ids []string) (map[string]answer, repairs, er
 const labelWords = `(?:partial(?:ly)?[ _-]success(?:ful)?|partial|mixed|unsuccessful|success(?:ful)?|succeeded|pass(?:ed)?|fail(?:ure|ed)?)\b`
 
 var (
-	label = regexp.MustCompile(`(?i)\b(?:final |overall )?(?:score|rating)\b["'*_` + "`" + `\s]*(?:is\b|of\b|[:=>]|->|→)[\s"'*_` + "`" + `(\[]*` +
+	label = regexp.MustCompile(`(?i)\b(?:final |overall )?(?:score|rating)\b["'*_` + "`" +
+		`\s]*(?:is\b|of\b|[:=>]|->|→)[\s"'*_` + "`" + `(\[]*` +
 		`([+-]?[0-9]*[.,]?[0-9]+(?:\s*(?:/|out of)\s*[0-9]+|\s*%)?|` + labelWords + `)(?:[^\w.,/%]|[.,]\D|[.,]?$)`)
 	levelTokens = regexp.MustCompile(`\b(?:0\.5|[01](?:\.0)?)\b`)
 )

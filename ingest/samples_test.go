@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -49,7 +50,11 @@ func TestReadersAgreeWithAnOutsideScript(t *testing.T) {
 	if python, err := exec.LookPath("python3"); err == nil {
 		out, err := exec.CommandContext(t.Context(), python, "testdata/count.py", "testdata").Output()
 		if err != nil {
-			t.Fatalf("count.py: %v", err)
+			said := ""
+			if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+				said = string(failed.Stderr)
+			}
+			t.Fatalf("count.py: %v\n%s", err, said)
 		}
 		if string(out) != string(counted) {
 			t.Errorf("counts.json is not what count.py counts:\n%s", out)
@@ -151,5 +156,17 @@ func TestUnknownShapesSayWhatWasExpectedAndFound(t *testing.T) {
 	}
 	if s, err := ingest.Read(context.Background(), "f", strings.NewReader(" \n"), ingest.Options{Call: func(ingest.Call) {}}); err != nil || s.Documents != 0 {
 		t.Errorf("an empty file: %v", err)
+	}
+}
+
+func TestThePageNamesEachFormat(t *testing.T) {
+	page, err := os.ReadFile("../docs/ingest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range ingest.Formats() {
+		if !strings.Contains(string(page), "`"+string(format)+"`") {
+			t.Errorf("docs/ingest.md does not name %s", format)
+		}
 	}
 }

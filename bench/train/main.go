@@ -1,8 +1,8 @@
 // Command train fits the judge's learned score anew: evaluate/score/weights.bin.
 //
 // It learns from the labelled outputs in evaluate/rules/testdata/outputs, all but those
-// that are held out, from random records, and, where MEMORYD_TEST_DATA names their folder,
-// from recordings.
+// that are held out, from random records, and from the recordings in the folder that
+// MEMORYD_TEST_DATA names: without them it would learn another model, and writes none.
 // Before it writes, it prints how good the judge is on each source when it learned
 // from all others. The same sources give the same bytes.
 //
@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -70,6 +71,9 @@ func run(root, models string, check, programs bool) error {
 		if err := leaveOneOut(judge, sources, words, ""); err != nil {
 			return err
 		}
+	}
+	if os.Getenv("MEMORYD_TEST_DATA") == "" {
+		return errors.New("nothing is written: MEMORYD_TEST_DATA must name the folder of the recordings, from which the model is learned too")
 	}
 	file := filepath.Join(root, "evaluate", "score", "weights.bin")
 	return os.WriteFile(file, fit(sources, "", words), 0o644) //nolint:gosec // a file of the sources

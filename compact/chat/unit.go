@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Unit is kept or removed as a whole.
 type Unit struct {
@@ -166,73 +163,60 @@ func (p Problem) String() string { return fmt.Sprintf("message %d: %s %q", p.Ind
 // Check lists what a strict provider would reject. A call at the very end that still waits
 // for its result is not a fault.
 func Check(ms []Message) []Problem {
-	c := checker{messages: ms, waiting: map[string]int{}, seen: map[string]bool{}, owner: -1}
-	first := slices.IndexFunc(ms, func(m Message) bool { return m.Kind != System })
-	if first >= 0 && (ms[first].Role != "user" || len(ms[first].Results) > 0) {
-		c.problems = append(c.problems, Problem{NotUserFirst, first, ""})
-	}
-	for i := range ms {
-		if len(ms[i].Results) == 0 && !ms[i].Item {
-			c.flush()
-		}
-		c.results(i)
-		c.calls(i)
-	}
-	return c.problems
-}
-
-// checker goes through a conversation.
-type checker struct {
-	messages    []Message
-	waiting     map[string]int // key of call to how many results it still needs
-	need, owner int            // how many that is, and which message made the calls; -1: none
-	seen        map[string]bool
-	problems    []Problem
-}
-
-// flush gives up the results that are still needed.
-func (c *checker) flush() {
-	for i := c.owner; c.need > 0 && i < len(c.messages) && (i == c.owner || c.messages[i].Item); i++ {
-		for _, call := range c.messages[i].Calls {
-			if k := callKey(call); c.waiting[k] > 0 {
-				delete(c.waiting, k)
-				c.problems = append(c.problems, Problem{Unanswered, i, call.ID})
+	var ps []Problem
+	waiting := map[string]int{} // key of call to how many results it still needs
+	owner, need := -1, 0
+	flush := func() {
+		if need > 0 {
+			for i := owner; i < len(ms) && (i == owner || ms[i].Item); i++ {
+				for _, c := range ms[i].Calls {
+					if k := callKey(c); waiting[k] > 0 {
+						delete(waiting, k)
+						ps = append(ps, Problem{Unanswered, i, c.ID})
+					}
+				}
 			}
 		}
+		clear(waiting)
+		owner, need = -1, 0
 	}
-	clear(c.waiting)
-	c.owner, c.need = -1, 0
-}
-
-// results takes the results of a message.
-func (c *checker) results(i int) {
-	for _, r := range c.messages[i].Results {
-		k := callKey(Call{ID: r.ID, Name: r.Name, Legacy: r.Legacy})
-		switch {
-		case c.waiting[k] > 0:
-			c.waiting[k]--
-			c.need--
-		case c.seen[k]:
-			c.problems = append(c.problems, Problem{Detached, i, r.ID})
-		default:
-			c.problems = append(c.problems, Problem{OrphanResult, i, r.ID})
+	seen, first := map[string]bool{}, true
+	for i := range ms {
+		m := &ms[i]
+		if m.Kind != System && first {
+			first = false
+			if m.Role != "user" || len(m.Results) > 0 {
+				ps = append(ps, Problem{NotUserFirst, i, ""})
+			}
+		}
+		if len(m.Results) == 0 && !m.Item {
+			flush()
+		}
+		for _, r := range m.Results {
+			k := callKey(Call{ID: r.ID, Name: r.Name, Legacy: r.Legacy})
+			switch {
+			case waiting[k] > 0:
+				waiting[k]--
+				need--
+			case seen[k]:
+				ps = append(ps, Problem{Detached, i, r.ID})
+			default:
+				ps = append(ps, Problem{OrphanResult, i, r.ID})
+			}
+		}
+		for _, c := range m.Calls {
+			if owner != i && (!m.Item || owner < 0) { // items in a row are parallel calls
+				flush()
+			}
+			if owner < 0 {
+				owner = i
+			}
+			seen[callKey(c)] = true
+			waiting[callKey(c)]++
+			need++
 		}
 	}
-}
-
-// calls takes the calls of a message. Items in a row are parallel calls.
-func (c *checker) calls(i int) {
-	for _, call := range c.messages[i].Calls {
-		if c.owner != i && (!c.messages[i].Item || c.owner < 0) {
-			c.flush()
-		}
-		if c.owner < 0 {
-			c.owner = i
-		}
-		c.seen[callKey(call)] = true
-		c.waiting[callKey(call)]++
-		c.need++
-	}
+	return ps
 }
 
 // Introduced lists the problems of after that before did not have: compaction must never add

@@ -38,7 +38,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
 			return finding{}, false // what it was asked to find
 		}
-		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) && (strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
+		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) &&
+			(strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
@@ -53,7 +54,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	default:
 	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
-		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(), true
+		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
+			true
 	}
 	return finding{}, false
 }

@@ -70,7 +70,8 @@ var causes = [...]struct {
 		"400", "422", "should", "not a directory", "is a directory",
 	}, "a value is missing or not accepted"},
 	{causeNetwork, "network", []string{
-		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif", "certificate has expired", "certificate is not", "certificate chain",
+		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif",
+		"certificate has expired", "certificate is not", "certificate chain",
 		"self-signed", "self signed", "redirect",
 		"net::",
 	}, "the other side was not reached, the parameters are not at fault"},

@@ -15,32 +15,44 @@ var actors = phrases.Words(
 	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
 	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
 	"build", "install", "invoke", "call", "launch", "apply", "publish", "webhook", "schedule", "kill", "terminate",
-	"push", "merge", "commit", "assign", "invite", "upsert", "sync", "subscribe", "unsubscribe", "join", "leave", "archive", "restore", "lock", "unlock", "turn", "scale",
-	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print", "toggle", "pause", "resume", "transition", "attach",
-	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book", "reserve", "buy", "purchase", "import", "migrate",
-	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute", "unmute", "follow", "unfollow", "star", "fork", "clone",
-	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform", "compress", "render", "train", "release", "handoff", "escalate",
-	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade", "sell", "bid", "sign", "encrypt", "decrypt", "mount",
-	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue", "emit", "arm", "disarm", "dim", "raise", "lower",
-	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo", "abort", "finish", "start", "begin", "hire", "order", "request", "on", "off", "redeem",
+	"push", "merge", "commit", "assign", "invite", "upsert", "sync", "subscribe", "unsubscribe", "join", "leave", "archive",
+	"restore", "lock", "unlock", "turn", "scale",
+	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print",
+	"toggle", "pause", "resume", "transition", "attach",
+	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book",
+	"reserve", "buy", "purchase", "import", "migrate",
+	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute",
+	"unmute", "follow", "unfollow", "star", "fork", "clone",
+	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform",
+	"compress", "render", "train", "release", "handoff", "escalate",
+	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade",
+	"sell", "bid", "sign", "encrypt", "decrypt", "mount",
+	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue",
+	"emit", "arm", "disarm", "dim", "raise", "lower",
+	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo",
+	"abort", "finish", "start", "begin", "hire", "order", "request", "on", "off", "redeem",
 )
 
 // inspectors are words of names of tools whose findings are their result.
 var inspectors = phrases.Words(
-	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse", "diagnostics", "diagnose", "verify",
+	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse",
+	"diagnostics", "diagnose", "verify",
 	"inspect", "inspector", "review", "reviewer", "grade", "proofread",
 )
 
 // finders are words of names of tools that may find nothing.
-var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter", "recommend", "check", "track")
+var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter",
+	"recommend", "check", "track")
 
 // blanks are texts that stand for no output.
-var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
+var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)",
+	"<no output>", "no output", "n/a")
 
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) (finding, bool) {
-	if v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines, func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
+	if v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines,
+		func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
 		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
 		f.cause = causeEmpty
 		return f, true

@@ -42,7 +42,10 @@ func New() *Judge {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{version: version, rules: rules, texts: textRules(), model: score.Default(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
+	return &Judge{
+		version: version, rules: rules, texts: textRules(), model: score.Default(),
+		pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }},
+	}
 }
 
 // Version identifies the set of rules: judges with equal versions agree on equal calls and

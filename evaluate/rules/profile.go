@@ -17,8 +17,8 @@ const (
 	shapes
 )
 
-// Profile summarises a tool's earlier calls: the shapes of what its successes gave. Observe must not run concurrently with anything else on the
-// same profile. Many goroutines may judge with one profile.
+// Profile summarises a tool's earlier calls: the shapes of what its successes gave. Observe must not run concurrently with anything else
+// on the same profile. Many goroutines may judge with one profile.
 type Profile struct {
 	successes int64
 	shapes    [shapes]int64

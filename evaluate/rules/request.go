@@ -92,9 +92,13 @@ var readerNames = phrases.Words(
 	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
 	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
 	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
-	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise", "summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace", "traces", "history", "journal", "console", "stdout", "captions", "subtitles", "schema", "ddl",
-	"suchen", "suche", "lesen", "anzeigen", "abrufen", "auflisten", "liste", "chercher", "rechercher", "recherche", "lire", "afficher", "lister", "consulter", "buscar", "leer", "mostrar", "listar",
-	"consultar", "ler", "procurar", "cercare", "cerca", "elenca", "leggi", "zoeken", "lezen", "найти", "поиск", "список", "получить", "прочитать", "查询", "搜索", "查看", "検索", "一覧", "取得", "검색", "조회", "목록",
+	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise",
+	"summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace",
+	"traces", "history", "journal", "console", "stdout", "captions", "subtitles", "schema", "ddl",
+	"suchen", "suche", "lesen", "anzeigen", "abrufen", "auflisten", "liste", "chercher", "rechercher", "recherche", "lire",
+	"afficher", "lister", "consulter", "buscar", "leer", "mostrar", "listar",
+	"consultar", "ler", "procurar", "cercare", "cerca", "elenca", "leggi", "zoeken", "lezen", "найти", "поиск", "список",
+	"получить", "прочитать", "查询", "搜索", "查看", "検索", "一覧", "取得", "검색", "조회", "목록",
 )
 
 // troubleWords in a request mean that it may be about errors.
@@ -104,7 +108,8 @@ var troubleWords = []string{
 }
 
 // troubleNames are words of names of tools that tell of troubles.
-var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics", "incidents", "alerts", "crashes", "bugs", "warnings")
+var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics",
+	"incidents", "alerts", "crashes", "bugs", "warnings")
 
 // commandOf finds the member of an input object that holds a shell command.
 func commandOf(d *doc, words []string) string {

@@ -71,7 +71,8 @@ func shellError(v *view, t *text) (finding, bool) {
 		hits++
 		hit = firstLine(hit, l)
 	}
-	if first := t.first(); t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
+	if first := t.first(); t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") &&
+		strings.Contains(first.low(), " at line ") {
 		return fails("shell-error", first.s, "a command could not parse what it was given"), true
 	}
 	switch {
@@ -138,10 +139,8 @@ func hasDiagnostic(v *view, t *text) bool {
 
 // diagnosticOf reads a line as "program: complaint".
 func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
-	if l.has(hasParseFailure) {
-		if d, ok := parseFailure(l.low()); ok {
-			return d, true
-		}
+	if d, ok := parseFailure(l); ok {
+		return d, true
 	}
 	name, rest, ok := strings.Cut(l.s, ": ")
 	if !ok || len(name) > 120 {
@@ -165,12 +164,15 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		fine := strings.Contains(rest, "success") || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
 		return diagnostic{program: program}, !fine
 	}
-	if v.ask.command != "" {
-		if l.has(hasPlainComplaint) && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
-			return diagnostic{program: program, argument: !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)}, true
-		}
+	if v.ask.command == "" || !l.has(hasPlainComplaint) || !phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
+		return diagnostic{}, false
 	}
-	return diagnostic{}, false
+	return diagnostic{program: program, argument: v.isArgument(name)}, true
+}
+
+// isArgument reports whether a complaint begins with what the command names, and not with a program.
+func (v *view) isArgument(name string) bool {
+	return !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
@@ -196,15 +198,19 @@ var parseComplaints = []string{
 	"unmatched",
 }
 
-// parseFailure recognises the shells' own syntax errors, whatever $0 is, in a
-// line with such a complaint.
-func parseFailure(low string) (diagnostic, bool) {
+// parseFailure recognises the shells' own syntax errors, whatever $0 is.
+func parseFailure(l *line) (diagnostic, bool) {
+	if !l.has(hasParseFailure) {
+		return diagnostic{}, false
+	}
+	low := l.low()
 	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
 		return diagnostic{fatal: true}, true
 	}
 	name, rest, _ := strings.Cut(low, ": ")
 	if isShellName(baseName(name)) {
-		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") || strings.HasPrefix(rest, "syntax error") {
+		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") ||
+			strings.HasPrefix(rest, "syntax error") {
 			return diagnostic{fatal: true}, true
 		}
 	}

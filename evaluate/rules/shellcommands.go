@@ -24,10 +24,12 @@ var listers = phrases.Words("ls", "tree", "find", "du", "stat", "wc", "file", "l
 // managers are commands that view or do according to their first words;
 // managerViews are the words that make them view.
 var (
-	managers     = phrases.Words("git", "docker", "podman", "kubectl", "oc", "gh", "glab", "helm", "aws", "gcloud", "az", "systemctl", "svn", "hg")
+	managers = phrases.Words("git", "docker", "podman", "kubectl", "oc", "gh", "glab", "helm", "aws", "gcloud", "az",
+		"systemctl", "svn", "hg")
 	managerViews = phrases.Words(
 		"log", "show", "diff", "blame", "grep", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
-		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search", "view", "help", "stats",
+		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search",
+		"view", "help", "stats",
 		"issue",
 	)
 )

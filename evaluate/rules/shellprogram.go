@@ -163,30 +163,11 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	if len(p.stages) >= maxStages {
 		return
 	}
-	before := len(p.stages)
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		p.call(c, s, at)
 	case *syntax.BinaryCmd:
-		left, right := at, at
-		pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
-		p.pipes = p.pipes || pipe
-		if name := p.simple(c.Y); pipe && cutters[name] {
-			p.file(name, at.decides)
-			p.stmt(c.X, at)
-			break
-		}
-		left.final = false
-		switch c.Op {
-		case syntax.OrStmt:
-			left.decides = false
-		case syntax.Pipe, syntax.PipeAll:
-			left.decides, left.piped = at.decides && p.pipefail, true
-		default:
-		}
-		p.stmt(c.X, left)
-		right.fed = at.fed || pipe && !p.endsInView(before)
-		p.stmt(c.Y, right)
+		p.binary(c, at)
 	case *syntax.Subshell:
 		p.list(c.Stmts, at)
 	case *syntax.Block:
@@ -222,6 +203,28 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	for _, r := range s.Redirs {
 		p.subs(p.inner(r))
 	}
+}
+
+// binary reads two commands with a pipe, && or || between them.
+func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
+	before := len(p.stages)
+	left, right := at, at
+	pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
+	p.pipes = p.pipes || pipe
+	if name := p.simple(c.Y); pipe && cutters[name] {
+		p.file(name, at.decides)
+		p.stmt(c.X, at)
+		return
+	}
+	left.final = false
+	if pipe {
+		left.decides, left.piped = at.decides && p.pipefail, true
+	} else if c.Op == syntax.OrStmt {
+		left.decides = false
+	}
+	p.stmt(c.X, left)
+	right.fed = at.fed || pipe && !p.endsInView(before)
+	p.stmt(c.Y, right)
 }
 
 func writesFile(redirs []*syntax.Redirect) bool {

@@ -53,7 +53,8 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 	}
 	v.out.read(out)
 	v.body.Parse(v.out.full)
-	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array && d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
+	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array &&
+		d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
 		d.Clear() // "[22012] a message" is no list
 	}
 	return v

@@ -32,10 +32,26 @@ const (
 	exceeds // the number that an earlier answer gave beside the value of q
 )
 
-// names are how conditions are stored; none is ever changed.
+// whatNames are how conditions are stored; none is ever changed.
 var whatNames = [...]string{
-	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart",
-	"both", "not_after", "above_without", "not_before", "says", "exceeds",
+	without:      "without",
+	with:         "with",
+	above:        "above",
+	below:        "below",
+	is:           "is",
+	begins:       "begins",
+	notIn:        "not_in",
+	notLike:      "not_like",
+	offStep:      "off_step",
+	inState:      "in_state",
+	unseen:       "unseen",
+	apart:        "apart",
+	both:         "both",
+	notAfter:     "not_after",
+	aboveWithout: "above_without",
+	notBefore:    "not_before",
+	says:         "says",
+	exceeds:      "exceeds",
 }
 
 func (w what) String() string { return whatNames[w] }

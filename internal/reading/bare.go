@@ -138,40 +138,55 @@ func content(s string, failed bool) string {
 	if !d.OK() || d.Cut || d.Rest != "" {
 		return s
 	}
-	blocks, structured := int32(0), int32(0)
-	if d.Nodes[0].Kind == loosejson.Object {
-		for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
-			switch n := &d.Nodes[i]; {
-			case n.Key == "content" && n.Kind == loosejson.Array:
-				blocks = i
-			case n.Key == "isError" && (failed || n.Kind == loosejson.False), n.Key == "_meta":
-			case failed && n.Key == "structuredContent": // says what the blocks say
-				structured = i
-			default:
-				return s
-			}
-		}
-		if blocks == 0 {
-			return s
+	blocks, structured, ok := parts(d, failed)
+	if !ok {
+		return s
+	}
+	text, ok := below(d, blocks)
+	if !ok {
+		return s
+	}
+	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 ||
+		structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
+		return s
+	}
+	return text
+}
+
+// parts are the places of a reply's blocks and of what it says in a structure, 0 being the whole; ok
+// is false where it holds more.
+func parts(d *loosejson.Doc, failed bool) (blocks, structured int32, ok bool) {
+	if d.Nodes[0].Kind != loosejson.Object {
+		return 0, 0, true
+	}
+	for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
+		switch n := &d.Nodes[i]; {
+		case n.Key == "content" && n.Kind == loosejson.Array:
+			blocks = i
+		case n.Key == "isError" && (failed || n.Kind == loosejson.False), n.Key == "_meta":
+		case failed && n.Key == "structuredContent": // says what the blocks say
+			structured = i
+		default:
+			return 0, 0, false
 		}
 	}
+	return blocks, structured, blocks != 0
+}
+
+// below gives the texts of blocks, one below the other; ok is false where one is no text.
+func below(d *loosejson.Doc, blocks int32) (text string, ok bool) {
 	var b strings.Builder
 	for i := d.Child(blocks); i != 0; i = d.Nodes[i].Next {
 		text, isText := textBlock(d, i)
 		if !isText {
-			return s
+			return "", false
 		}
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(text)
 	}
-	text := b.String()
-	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 ||
-		structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
-		return s
-	}
-	return text
+	return b.String(), true
 }
 
 // printed gives the text of a reply as a program of Python prints it:
