@@ -38,7 +38,8 @@ func (m Machine) fit(o options) error {
 	if o.docs == "" || !m.busy() {
 		return nil
 	}
-	return fmt.Errorf("-docs renews the page on a quiet machine only, and this one has a load of %s on %d CPUs: wait, or leave it out", m.Load, m.CPUs)
+	return fmt.Errorf("-docs renews the page on a quiet machine only, and this one has a load of %s on %d CPUs: wait, or leave it out",
+		m.Load, m.CPUs)
 }
 
 // caveat warns of figures that were taken while others used the machine too.

@@ -54,7 +54,8 @@ func runAdd(ctx context.Context, b *bench) (err error) {
 	b.atMost(part, "p99 of an add at a fixed rate over a raw log's", 4, "x", ratios(product.p99, raw.p99))
 	b.atMost(part, "bytes written to the disk per byte of body", 4.5, "x", []float64{product.written / float64(product.sent*callBytes)})
 	b.draw(part, "add", "adds per second", bars("Adds of single 2 KB calls per second, 64 connections", "/s", chart))
-	b.draw(part, "add-latency", "latency of an add at a fixed rate", percentiles("Latency of an add, open loop", []*contestant{product, raw, decode}))
+	b.draw(part, "add-latency", "latency of an add at a fixed rate",
+		percentiles("Latency of an add, open loop", []*contestant{product, raw, decode}))
 	return nil
 }
 
@@ -66,7 +67,8 @@ func (b *bench) addLatency(ctx context.Context, list []*contestant, t *template,
 	some := []*contestant{list[0], list[4], list[2]}
 	rate := calmRate(figure("", "", list[0].rate).Median)
 	if rate < wantedRate {
-		b.note(part, "The fixed rate is %s/s, because this machine, as busy as it was, did not bear 2,000/s at less than half of its capacity.", number(rate))
+		b.note(part, "The fixed rate is %s/s, because this machine, as busy as it was, did not bear 2,000/s at less than half of its capacity.",
+			number(rate))
 	}
 	for range pick(b, 5, 2) {
 		for _, c := range some {

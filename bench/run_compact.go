@@ -52,10 +52,12 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	b.figure(part, "processor time of a compaction per 100,000 tokens", "ms", []float64{float64((after.cpu - before.cpu).Milliseconds()) * 100 / float64(sent)})
+	b.figure(part, "processor time of a compaction per 100,000 tokens", "ms",
+		[]float64{float64((after.cpu - before.cpu).Milliseconds()) * 100 / float64(sent)})
 	last := int(drawn.x[len(drawn.x)-1])
 	b.atMost(part, fmt.Sprintf("time per token at %d,000 over 25,000 (linear is 1)", last), 1.5, "x", []float64{perToken[last] / perToken[25]})
-	b.draw(part, "compact", "time of a compaction by length", lines("Compaction without a model", axis{"thousand tokens", false}, axis{"ms", false}, []series{drawn}))
+	b.draw(part, "compact", "time of a compaction by length", lines("Compaction without a model", axis{"thousand tokens", false},
+		axis{"ms", false}, []series{drawn}))
 	return nil
 }
 

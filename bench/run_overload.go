@@ -109,7 +109,9 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 }
 
 // flood offers so many requests a second and asks all the while whether the server lives.
-func (b *bench) flood(ctx context.Context, addr string, t *template, tools int, perSecond float64, seen *overload) (*outcome, time.Duration, error) {
+func (b *bench) flood(ctx context.Context, addr string, t *template, tools int, perSecond float64,
+	seen *overload,
+) (*outcome, time.Duration, error) {
 	late, err := b.startProbe(ctx, addr)
 	if err != nil {
 		return nil, 0, err

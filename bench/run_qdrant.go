@@ -266,7 +266,8 @@ func (r *remote) flat(ctx context.Context) (err error) {
 		if err := r.settled(ctx, fmt.Sprint("flat", i)); err != nil {
 			return err
 		}
-		b.note(part, "Filled with %s calls of one tool in %.0f s; Qdrant was done with them %.0f s later.", number(float64(n)), filled.Seconds(), (time.Since(start) - filled).Seconds())
+		b.note(part, "Filled with %s calls of one tool in %.0f s; Qdrant was done with them %.0f s later.", number(float64(n)),
+			filled.Seconds(), (time.Since(start) - filled).Seconds())
 	}
 	var add, read, crowd [2][]float64
 	first := uint64(firstAdd)

@@ -17,7 +17,8 @@ const retrieveRate = 1000
 // bytes, idle and beside adds, and times what else reads a history.
 func runRetrieve(ctx context.Context, b *bench) (err error) {
 	tools := pick(b, 200, 20)
-	p, err := b.memoryd(ctx, filepath.Join(b.dir, "retrieve"), "op: {parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 1000}}}\n")
+	p, err := b.memoryd(ctx, filepath.Join(b.dir, "retrieve"),
+		"op: {parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 1000}}}\n")
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,8 @@ func runSoak(ctx context.Context, b *bench) (err error) {
 		}
 		return out
 	}
-	b.draw(part, "soak", "memory and size over time", lines("Soak: "+number(rate)+" adds, 500 guidelines, 2 summaries per second", axis{"seconds", false}, axis{"MB", false},
+	b.draw(part, "soak", "memory and size over time", lines("Soak: "+number(rate)+" adds, 500 guidelines, 2 summaries per second",
+		axis{"seconds", false}, axis{"MB", false},
 		[]series{{"resident memory", w.at, mb(w.rss)}, {"size on the disk", at, mb(size)}}))
 	return nil
 }

@@ -153,7 +153,10 @@ func runFlat(ctx context.Context, b *bench) (err error) {
 	}
 	t := addTemplate("bench", 1, callBytes)
 	reading := newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`))
-	list := []*contestant{{label: "1,000 calls of 10 tools", p: small}, {label: number(float64(b.fullTools()*keptCalls)) + " calls of " + number(float64(b.fullTools())) + " tools", p: large}}
+	list := []*contestant{
+		{label: "1,000 calls of 10 tools", p: small},
+		{label: number(float64(b.fullTools()*keptCalls)) + " calls of " + number(float64(b.fullTools())) + " tools", p: large},
+	}
 	tools := []int{few, b.fullTools()}
 	first := uint64(firstAdd)
 	rate, err := addRate(ctx, large, "bench", b.fullTools())

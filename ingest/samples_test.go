@@ -165,8 +165,8 @@ func TestThePageNamesEachFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range ingest.Formats() {
-		if !strings.Contains(string(page), "`"+string(format)+"`") {
-			t.Errorf("docs/ingest.md does not name %s", format)
+		if !strings.Contains(string(page), "`"+format.Name+"`") {
+			t.Errorf("docs/ingest.md does not name %s", format.Name)
 		}
 	}
 }

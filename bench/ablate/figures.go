@@ -174,7 +174,10 @@ func differing(a, b figures) (n int) {
 
 // lessIsBetter reports whether a figure should be small.
 func lessIsBetter(name string) bool {
-	for _, word := range []string{"alarms", "missed", "dulled", "asked", "good", "words", "calibration", "loop whole", "loop last", "drift whole", "drift last", "misattributed at 10", "misattributed at 20", "misattributed_at_10", "misattributed_at_20"} {
+	for _, word := range []string{
+		"alarms", "missed", "dulled", "asked", "good", "words", "calibration", "loop whole",
+		"loop last", "drift whole", "drift last", "misattributed at 10", "misattributed at 20", "misattributed_at_10", "misattributed_at_20",
+	} {
 		if strings.HasSuffix(name, word) {
 			return true
 		}

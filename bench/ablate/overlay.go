@@ -129,7 +129,8 @@ func (b *bench) overlay() (string, error) {
 					return "", err
 				}
 			}
-			if err := put(filepath.Join(dir, "ablated.go"), fmt.Sprintf(switches, name, offEnv, timesEnv, timing, strings.ReplaceAll(r.dir, "/", "_"))); err != nil {
+			if err := put(filepath.Join(dir, "ablated.go"), fmt.Sprintf(switches, name, offEnv, timesEnv, timing,
+				strings.ReplaceAll(r.dir, "/", "_"))); err != nil {
 				return "", err
 			}
 		}
@@ -182,8 +183,11 @@ func (s *source) switched(path string, f *ast.File, a *area, parts []*part) (str
 			all = append(all, insertion{offset(v), open, 0}, insertion{s.fset.Position(v.End()).Offset, end, 0})
 		default:
 			fn := d.(*ast.FuncDecl)
-			all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
-				p.key(), zeros(fn), timing), 0})
+			all = append(all, insertion{
+				offset(fn.Body) + 1,
+				fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
+					p.key(), zeros(fn), timing), 0,
+			})
 		}
 	}
 	if fn, ok := s.decls[a.unit].(*ast.FuncDecl); ok && within(f, fn) {

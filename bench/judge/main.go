@@ -44,7 +44,8 @@ func main() {
 	flag.StringVar(&o.record, "record", "", "write the model's replies to this file")
 	flag.IntVar(&o.group, "group", 20, "calls handed in at once")
 	flag.IntVar(&o.errors, "errors", 0, "list the first N disagreements")
-	flag.BoolVar(&o.leaveOutExitCodes, "leave-out-exit-codes", false, "skip calls with an empty output whose only sign of failure is an exit code")
+	flag.BoolVar(&o.leaveOutExitCodes, "leave-out-exit-codes", false,
+		"skip calls with an empty output whose only sign of failure is an exit code")
 	flag.BoolVar(&o.json, "json", false, "print one JSON document")
 	flag.Parse()
 	if err := o.run(context.Background(), os.Stdout, flag.Args()); err != nil {
@@ -83,10 +84,13 @@ func (o options) run(ctx context.Context, out io.Writer, files []string) (err er
 	defer judge.Stop() //nolint:contextcheck // it ends with the program
 	run := benchmark.NewRun(
 		benchmark.Config{Group: max(1, o.group), LeaveOutExitCodes: o.leaveOutExitCodes, Errors: o.errors},
-		benchmark.Parts{Judge: judge, Name: judge.Describe(), Rules: recorder, Clock: clock, Now: time.Now, Keep: func(ctx context.Context, calls []memoryd.Call) error {
-			_, err := s.Append(ctx, store.Batch{Workspace: calls[0].Workspace, Calls: calls, Keep: params.MaxHistory})
-			return err
-		}})
+		benchmark.Parts{
+			Judge: judge, Name: judge.Describe(), Rules: recorder, Clock: clock, Now: time.Now,
+			Keep: func(ctx context.Context, calls []memoryd.Call) error {
+				_, err := s.Append(ctx, store.Batch{Workspace: calls[0].Workspace, Calls: calls, Keep: params.MaxHistory})
+				return err
+			},
+		})
 	for _, name := range files {
 		if err := read(ctx, run, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -105,7 +109,9 @@ func (o options) run(ctx context.Context, out io.Writer, files []string) (err er
 }
 
 // model is who answers the judge: the configured model, recorded replies, or both.
-func (o options) model(cfg *config.Config, judge, llmName string, params ops.ParseParams) (model memoryd.Model, finish func(*benchmark.Report) error, err error) {
+func (o options) model(cfg *config.Config, judge, llmName string,
+	params ops.ParseParams,
+) (model memoryd.Model, finish func(*benchmark.Report) error, err error) {
 	finish = func(*benchmark.Report) error { return nil }
 	if judge == evaluate.JudgeRules {
 		return nil, finish, nil

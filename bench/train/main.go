@@ -27,7 +27,8 @@ func main() {
 	root := flag.String("root", "..", "the folder of the sources")
 	check := flag.Bool("check", true, "leave out one source at a time, and print the figures")
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
-	models := flag.String("models", "", "print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
+	models := flag.String("models", "",
+		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
 	programs := flag.Bool("programs", false, "first run the programs of this machine that commands.txt names, to learn from what they print")
 	flag.Parse()
 	if err := run(*root, *models, *check, *programs); err != nil {
@@ -106,7 +107,8 @@ func (f *figures) add(g figures) {
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("precision %.4f (%d alarms), recall %.4f (%d missed), halves %d of %d, successes halved %d", share(f.hit, f.hit+f.alarm), f.alarm, share(f.hit, f.hit+f.miss), f.miss, f.half, f.halves, f.dulled)
+	return fmt.Sprintf("precision %.4f (%d alarms), recall %.4f (%d missed), halves %d of %d, successes halved %d",
+		share(f.hit, f.hit+f.alarm), f.alarm, share(f.hit, f.hit+f.miss), f.miss, f.half, f.halves, f.dulled)
 }
 
 func share(a, b int) float64 {

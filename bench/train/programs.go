@@ -43,7 +43,8 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 	defer os.RemoveAll(folder) //nolint:errcheck // the system clears the rest away
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer server.Close()
-	scrub := strings.NewReplacer(folder, "/srv/app", home, "/home/ann", server.URL, "http://127.0.0.1:8080", "$SERVER", "http://127.0.0.1:8080")
+	scrub := strings.NewReplacer(folder, "/srv/app", home, "/home/ann", server.URL, "http://127.0.0.1:8080", "$SERVER",
+		"http://127.0.0.1:8080")
 	shell := func(line string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, longest)
 		defer cancel()
@@ -71,7 +72,8 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 		out, err := shell(command)
 		status, failed := errors.AsType[*exec.ExitError](err)
 		no := failed && status.ExitCode() == 1 && beginsAny(command, saysNo)
-		if out == "" || no || len(out) > 6000 || strings.Contains(out, "\n@@ ") || strings.Contains(out, "not found") && failed && status.ExitCode() == 127 {
+		if out == "" || no || len(out) > 6000 || strings.Contains(out, "\n@@ ") ||
+			strings.Contains(out, "not found") && failed && status.ExitCode() == 127 {
 			continue
 		}
 		label := "ok"

@@ -23,8 +23,14 @@ type maker struct {
 
 // The forms of results that are no structures, by half.
 var texts = [2][]func(*maker) string{
-	{(*maker).word, (*maker).name, (*maker).number, (*maker).pairs, (*maker).commas, (*maker).columns, (*maker).list, (*maker).sentence, (*maker).date},
-	{(*maker).phrase, (*maker).path, (*maker).tabs, (*maker).markdown, (*maker).yaml, (*maker).log, (*maker).assignments, (*maker).markup, (*maker).numbered, (*maker).prose},
+	{
+		(*maker).word, (*maker).name, (*maker).number, (*maker).pairs, (*maker).commas, (*maker).columns, (*maker).list,
+		(*maker).sentence, (*maker).date,
+	},
+	{
+		(*maker).phrase, (*maker).path, (*maker).tabs, (*maker).markdown, (*maker).yaml, (*maker).log, (*maker).assignments,
+		(*maker).markup, (*maker).numbered, (*maker).prose,
+	},
 }
 
 // structures are the forms of structures.
@@ -47,7 +53,8 @@ var outcomes = strings.Fields("err fail inval den refus reject declin expir miss
 func newMaker(all []string, half int) *maker {
 	m := &maker{random: rand.New(rand.NewPCG(7, uint64(half))), forms: texts[half]} //nolint:gosec // of results
 	for i, w := range all {
-		if i%2 == half && len(w) > 2 && !phrases.ContainsAny(w, errortext.TroubleWords()) && !errortext.FailureName(w) && !beginsAny(w, outcomes) {
+		if i%2 == half && len(w) > 2 && !phrases.ContainsAny(w, errortext.TroubleWords()) && !errortext.FailureName(w) &&
+			!beginsAny(w, outcomes) {
 			m.words = append(m.words, w)
 		}
 	}
@@ -87,8 +94,14 @@ func readRecords(folder string) ([]*source, error) {
 // plain are outputs of one word, those that tell of a failure first, and how many tools
 // give each.
 var plain = [2][2]string{
-	{"Error ERROR error. Error! Failed FAILED failure Fail Denied Invalid Rejected timeout Aborted Exception", "OK ok Done done. Success Saved Accepted Sent Ready Yes true Created Completed"},
-	{"error Failure failed. FAIL Errored Refused Unauthorized Forbidden Unsuccessful Crashed", "Okay Stored Updated Finished Confirmed Connected Published Running Enabled 1"},
+	{
+		"Error ERROR error. Error! Failed FAILED failure Fail Denied Invalid Rejected timeout Aborted Exception",
+		"OK ok Done done. Success Saved Accepted Sent Ready Yes true Created Completed",
+	},
+	{
+		"error Failure failed. FAIL Errored Refused Unauthorized Forbidden Unsuccessful Crashed",
+		"Okay Stored Updated Finished Confirmed Connected Published Running Enabled 1",
+	},
 }
 
 const plainTools = 6
@@ -120,7 +133,10 @@ func (m *maker) word() string {
 }
 
 func (m *maker) tool() string {
-	verb := []string{"get", "list", "read", "create", "update", "run", "search", "compute", "send", "check", "fetch", "tool"}[m.random.IntN(12)]
+	verb := []string{
+		"get", "list", "read", "create", "update", "run", "search", "compute", "send", "check", "fetch",
+		"tool",
+	}[m.random.IntN(12)]
 	switch m.random.IntN(5) {
 	case 0:
 		return fmt.Sprintf("%s-%d", m.word(), m.random.IntN(20))
@@ -187,7 +203,8 @@ func (m *maker) number() string {
 }
 
 func (m *maker) date() string {
-	return fmt.Sprintf("20%02d-%02d-%02d", m.random.IntN(30), 1+m.random.IntN(12), 1+m.random.IntN(28)) + []string{"", "T08:15:00Z", " 17:40"}[m.random.IntN(3)]
+	return fmt.Sprintf("20%02d-%02d-%02d", m.random.IntN(30), 1+m.random.IntN(12), 1+m.random.IntN(28)) +
+		[]string{"", "T08:15:00Z", " 17:40"}[m.random.IntN(3)]
 }
 
 func (m *maker) scalar() any {
@@ -301,7 +318,8 @@ func (m *maker) tabs() string    { return m.table("\t") }
 
 func (m *maker) markdown() string {
 	head, rows, _ := strings.Cut(m.table(" | "), "\n")
-	return "| " + head + " |\n" + strings.Repeat("| --- ", strings.Count(head, "|")+1) + "|\n| " + strings.ReplaceAll(rows, "\n", " |\n| ") + " |"
+	return "| " + head + " |\n" + strings.Repeat("| --- ", strings.Count(head, "|")+1) + "|\n| " +
+		strings.ReplaceAll(rows, "\n", " |\n| ") + " |"
 }
 
 func (m *maker) sentence() string {
@@ -334,7 +352,8 @@ func (m *maker) assignments() string {
 
 func (m *maker) markup() string {
 	tag := m.word()
-	return "<" + tag + ">" + m.lines(1, 5, func(int) string { w := m.word(); return "<" + w + ">" + m.name() + "</" + w + ">" }) + "</" + tag + ">"
+	return "<" + tag + ">" + m.lines(1, 5, func(int) string { w := m.word(); return "<" + w + ">" + m.name() + "</" + w + ">" }) + "</" +
+		tag + ">"
 }
 
 func (m *maker) numbered() string {

@@ -121,7 +121,10 @@ func labelledCall(tool, label string, input any, output string) labelled {
 	if err != nil {
 		panic(err) // texts and numbers
 	}
-	return labelled{label: label, call: memoryd.Call{ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output, Success: true, TokenCost: -1}}
+	return labelled{label: label, call: memoryd.Call{
+		ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output, Success: true,
+		TokenCost: -1,
+	}}
 }
 
 // readRecording reads the labelled calls of a recording, but for those of which nothing
@@ -157,7 +160,8 @@ func readRecording(file string) (*source, error) {
 			continue
 		}
 		s.calls = append(s.calls, labelled{label: line.Metadata.Gold, call: memoryd.Call{
-			ToolRef: memoryd.ToolRef{Tool: line.Tool}, Input: line.Input, Output: line.Output, Success: line.Success, TimeCost: line.TimeCost, TokenCost: -1,
+			ToolRef: memoryd.ToolRef{Tool: line.Tool}, Input: line.Input, Output: line.Output, Success: line.Success,
+			TimeCost: line.TimeCost, TokenCost: -1,
 		}})
 	}
 	return s, lines.Err()
