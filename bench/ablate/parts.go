@@ -301,8 +301,8 @@ func isList(v ast.Expr) bool {
 	return false
 }
 
-// entriesOf lists the entries of a table, each named by the first text in it. A list of
-// plain values has none.
+// entriesOf lists the entries of a table, each named by its key, or by the first text in it. A
+// list of plain values has none.
 func (s *source) entriesOf(name string, v ast.Expr) (parts []part) {
 	lit, ok := v.(*ast.CompositeLit)
 	if !ok {
@@ -316,6 +316,11 @@ func (s *source) entriesOf(name string, v ast.Expr) (parts []part) {
 			return nil
 		}
 		p := part{kind: entry, name: fmt.Sprintf("%s %d", name, i), lines: s.lineCount(e)}
+		if keyed, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := keyed.Key.(*ast.Ident); ok {
+				p.title = name + " " + key.Name
+			}
+		}
 		ast.Inspect(e, func(n ast.Node) bool {
 			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && p.title == "" {
 				p.title = name + " " + strings.Trim(l.Value, "`\"")
