@@ -19,6 +19,15 @@ var unused = []string{"never", "nowhere"}
 
 var table = []struct{ s string }{{"void"}, {"worse"}}
 
+var kinds = []struct{ s string }{{"bad"}, {"none"}}
+
+const (
+	first = iota
+	second
+)
+
+var places = []int{first: 0, second: 1}
+
 func Judge(s string) bool { return hub(s) }
 
 func hub(s string) bool {
@@ -31,7 +40,16 @@ func hub(s string) bool {
 		n.add("kept", 1)
 		n.add("void", 0)
 	}
-	return must(s) < 0 || useful(s) && n > 0
+	return must(s) < 0 || useful(s) && n > 0 && known(s) && places[second] > 0
+}
+
+func known(s string) bool {
+	for _, k := range kinds {
+		if k.s == s {
+			return true
+		}
+	}
+	return false
 }
 
 type notes int
@@ -129,6 +147,7 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 	for name, want := range map[string]string{
 		"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed",
 		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing", "table": "nothing", "table 0": "nothing",
+		"kinds": "+1", "kinds 0": "+1", "kinds 1": "nothing", "places 0": "nothing", "places 1": "+1",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)

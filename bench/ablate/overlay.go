@@ -37,11 +37,15 @@ func ablatedList[T any](part string, list T) (left T) {
 	return list
 }
 
-// ablatedEntries leaves the entry out whose place stands behind the prefix.
-func ablatedEntries[T any](prefix string, list []T) (left []T) {
+// ablatedEntries leaves the entry out whose place stands behind the prefix. Where entries are
+// found by their places, the place stays, empty.
+func ablatedEntries[T any](prefix string, byPlace bool, list []T) (left []T) {
 	for i, x := range list {
-		if ablated != ablateFmt.Sprint(prefix, i) {
+		switch {
+		case ablated != ablateFmt.Sprint(prefix, i):
 			left = append(left, x)
+		case byPlace:
+			left = append(left, *new(T))
 		}
 	}
 	return left
@@ -178,7 +182,9 @@ func (s *source) switched(path string, f *ast.File, a *area, parts []*part) (str
 			v := d.(*ast.ValueSpec).Values[0]
 			open, end := fmt.Sprintf("ablatedList(%q, ", p.key()), ")"
 			if p.entries {
-				open, end = open+fmt.Sprintf("ablatedEntries(%q, ", p.key()+" "), "))"
+				_, byPlace := v.(*ast.CompositeLit).Elts[0].(*ast.KeyValueExpr)
+				prefix := part{room: p.room, kind: entry, name: p.name + " "}
+				open, end = open+fmt.Sprintf("ablatedEntries(%q, %v, ", prefix.key(), byPlace), "))"
 			}
 			all = append(all, insertion{offset(v), open, 0}, insertion{s.fset.Position(v.End()).Offset, end, 0})
 		default:

@@ -83,15 +83,15 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	with:    func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
 	above:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num > h.bound },
 	below:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num < h.bound },
-	notIn:   func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !slices.Contains(h.set, v.text) },
 	is: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind != absent && v.kind != other && v.text == h.set[0]
 	},
-	notLike: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !slices.Contains(h.set, form(v.text))
-	},
 	begins: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
+	},
+	notIn: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !slices.Contains(h.set, v.text) },
+	notLike: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !slices.Contains(h.set, form(v.text))
 	},
 	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
 	inState: func(h *hypothesis, r *row, _ value) bool {
@@ -99,10 +99,6 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	},
 	unseen: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
-	},
-	exceeds: func(h *hypothesis, r *row, v value) bool {
-		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
-		return v.kind == number && r.stood(h.q, more)
 	},
 	apart:    func(h *hypothesis, r *row, v value) bool { return (v.kind == absent) != (r.in[h.q].kind == absent) },
 	both:     func(h *hypothesis, r *row, v value) bool { return v.kind != absent && r.in[h.q].kind != absent },
@@ -112,6 +108,10 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	},
 	notBefore: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
 	says:      nil,
+	exceeds: func(h *hypothesis, r *row, v value) bool {
+		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
+		return v.kind == number && r.stood(h.q, more)
+	},
 }
 
 // before reports whether a value comes before another, or no order is known between them.
