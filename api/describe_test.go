@@ -211,13 +211,13 @@ func (d *describer) responses(e endpoint) object {
 			out[status] = object{"$ref": "#/components/responses/" + kind}
 		}
 	}
-	problem, denied, refused, later := "Problem", "Problem", "Problem", "Problem"
+	problem, denied, refused, later, overQuota := "Problem", "Problem", "Problem", "Problem", "Problem"
 	switch {
 	case e.traits&toolMemory != 0:
-		problem, denied, refused, later = "Unprocessable", "Denied", "Refused", "RetryLater"
+		problem, denied, refused, later, overQuota = "Unprocessable", "Denied", "Refused", "RetryLater", "OverQuota"
 		fail("Forbidden", "403")
 	case e.traits&telemetry != 0:
-		problem, denied, refused, later = "TelemetryProblem", "TelemetryProblem", "TelemetryProblem", "TelemetryProblem"
+		problem, denied, refused, later, overQuota = "TelemetryProblem", "TelemetryProblem", "TelemetryProblem", "TelemetryProblem", "TelemetryProblem"
 		fail("TelemetryProblem", "403")
 	case e.traits&free == 0:
 		fail("Problem", "403")
@@ -231,8 +231,8 @@ func (d *describer) responses(e endpoint) object {
 	if e.traits&withBody != 0 {
 		fail(refused, "413", "415")
 	}
-	if e.role&access.Record != 0 || e.role&access.Admin != 0 && e.traits&toolMemory != 0 || e.name == "vectorStore" {
-		fail(map[bool]string{true: "OverQuota", false: denied}[e.traits&toolMemory != 0], "507")
+	if e.role&access.Record != 0 || e.name == "vectorStore" { // what brings more into the store
+		fail(overQuota, "507")
 	}
 	if e.role&(access.Curate|access.Admin) != 0 && e.method != "GET" {
 		fail(denied, "409")

@@ -1,5 +1,5 @@
-// Package wire has the types of the HTTP API, as api/openapi.json describes them. It contains no
-// logic.
+// Package wire has the types of the HTTP API. Their tags and comments are what api/openapi.json
+// says of them. It contains no logic.
 package wire
 
 import (
