@@ -228,7 +228,7 @@ func (s *Set) findOwner() {
 		}
 		for l, v := range it.row.texts {
 			k, known := s.values.index[v]
-			if l == it.row.of.label || !identifies(v) || dated(v) || !known {
+			if l == it.row.of.label || !identifies(v) || dated.MatchString(v) || !known {
 				continue
 			}
 			if rows[l]++; values[l] == nil {

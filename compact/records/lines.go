@@ -154,12 +154,13 @@ type listing struct {
 	lines       map[int]string
 	first, last int
 	items       map[*item]int // with the numbers of their lines
+	prior       []*listing    // earlier ones of the file, which was not changed since
 }
 
 // leastListed is the number of lines that make a listing, or that show two of one file.
 const leastListed = 3
 
-// listingOf reads the numbered lines of an output, nil where it has few, or two with one number.
+// listingOf reads the numbered lines of an output; none where it has few, or two with one number.
 func listingOf(body string) *listing {
 	x := &listing{lines: map[int]string{}, items: map[*item]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
@@ -171,42 +172,50 @@ func listingOf(body string) *listing {
 		if len(x.lines) == 0 {
 			x.first = n
 		} else if n <= x.last {
-			return nil
+			return &listing{}
 		}
 		x.lines[n], x.last = l, n
 	}
 	if len(x.lines) < leastListed || x.last-x.first > 2*len(x.lines) {
-		return nil
+		return &listing{}
 	}
 	return x
 }
 
 // relist takes out of earlier listings of a file what a later one shows again: they are of one
-// file where most lines with equal numbers are equal.
+// file where most lines with equal numbers are equal. Of each line only the newest listing is
+// known, so that much reading of a file costs no more than its length.
 func (s *Set) relist(x *listing, tool string) {
-	if x == nil {
-		return
+	equal := map[*listing]int{}
+	for _, l := range x.lines {
+		if len(l) > 2*len(numbered.FindString(l)) {
+			equal[s.listed[l]]++
+			s.listed[l] = x
+		}
 	}
-	for _, old := range s.listings {
-		both, same := 0, 0
+	delete(equal, nil)
+	for old, same := range equal {
+		both := 0
 		for n, l := range old.lines {
-			if now, ok := x.lines[n]; ok && len(l) > 2*len(numbered.FindString(l)) {
-				if both++; now == l {
-					same++
-				}
+			if _, ok := x.lines[n]; ok && len(l) > 2*len(numbered.FindString(l)) {
+				both++
 			}
+		}
+		if same < max(leastListed, both/2+1) {
+			continue
 		}
 		for it, n := range old.items {
-			if same < leastListed || 2*same <= both {
-				break
-			}
 			it.stale = it.stale || n >= x.first && n <= x.last
-			if same < both {
-				it.head.before = tool
+		}
+		if x.prior = append(append(old.prior, old), x.prior...); same < both {
+			for _, p := range x.prior {
+				for it := range p.items {
+					it.head.before = tool
+				}
 			}
+			x.prior = nil
 		}
 	}
-	s.listings = append(s.listings, x)
 }
 
 // lineReader reads a text line by line.
@@ -253,17 +262,18 @@ func (r *lineReader) quote(line string) {
 		number = 0
 		r.lines++
 		r.s.add(it)
-		if r.shown != nil && at >= 0 {
+		if r.shown.items != nil && at >= 0 {
 			r.shown.items[it] = at
 		}
 	}
 }
 
-// numberIn finds numbers, numbered those that the lines of a listing begin with, indent what
-// stands before the text of a line.
+// numberIn finds numbers, numbered those that the lines of a listing begin with, dated what begins
+// with a date, indent what stands before the text of a line.
 var (
 	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
 	numbered = regexp.MustCompile(`^[ \t]*([0-9]{1,7})[:|\t ][ \t]*`)
+	dated    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 	indent   = regexp.MustCompile(`^(?:[ \t]*[0-9]{1,7}[:|\t ])?[ \t]{0,40}`)
 )
 

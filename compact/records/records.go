@@ -61,21 +61,21 @@ type Options struct {
 
 // Set holds the candidate lines of some texts.
 type Set struct {
-	o        Options
-	values   values
-	items    []*item
-	heads    map[string]*item // by their text
-	newest   map[identity]*row
-	fresh    map[int]bool    // places of texts that nobody answered
-	last     map[string]int  // the newest text with a call, by its key
-	acts     map[string]bool // tools that changed a record
-	acted    map[string]act  // what was done last to a thing, by its identifier
-	listings []*listing
-	before   int    // the place of the request before the newest
-	asked    int    // the place of the newest request
-	brief    bool   // the conversation ends with a request too short to say what it asks
-	owner    string // the label of those whose records stand side by side, "" where all are one's
-	serves   string // the value behind it that was used last, "" for an unknown one
+	o      Options
+	values values
+	items  []*item
+	heads  map[string]*item // by their text
+	newest map[identity]*row
+	fresh  map[int]bool        // places of texts that nobody answered
+	last   map[string]int      // the newest text with a call, by its key
+	acts   map[string]bool     // tools that changed a record
+	acted  map[string]act      // what was done last to a thing, by its identifier
+	listed map[string]*listing // the newest with a line, by the line
+	before int                 // the place of the request before the newest
+	asked  int                 // the place of the newest request
+	brief  bool                // the conversation ends with a request too short to say what it asks
+	owner  string              // the label of those whose records stand side by side, "" where all are one's
+	serves string              // the value behind it that was used last, "" for an unknown one
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -131,7 +131,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}}
+	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}, listed: map[string]*listing{}}
 	s.values.init()
 	for i := range texts {
 		t := &texts[i]
@@ -139,10 +139,9 @@ func Collect(texts []Text, o Options) *Set {
 		if t.Fresh {
 			s.fresh[t.Place] = true
 		}
-		switch t.From {
-		case Call:
+		if t.From == Call {
 			s.last[keyOf(t)] = i
-		case User:
+		} else if t.From == User {
 			s.before, s.asked = s.asked, t.Place
 		}
 	}

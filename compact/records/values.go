@@ -3,7 +3,6 @@ package records
 import (
 	"math"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -146,12 +145,6 @@ func written(s string) bool {
 	}
 	dot := strings.IndexByte(s, '.')
 	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
-}
-
-// dated reports a text that begins with a date.
-func dated(s string) bool {
-	_, err := time.Parse(time.DateOnly, s[:min(len(s), len(time.DateOnly))])
-	return err == nil
 }
 
 // mention notes which values a text of a person or of the assistant holds; what is asked now
