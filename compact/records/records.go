@@ -139,9 +139,10 @@ func Collect(texts []Text, o Options) *Set {
 		if t.Fresh {
 			s.fresh[t.Place] = true
 		}
-		if t.From == Call {
+		switch t.From {
+		case Call:
 			s.last[keyOf(t)] = i
-		} else if t.From == User {
+		case User:
 			s.before, s.asked = s.asked, t.Place
 		}
 	}
