@@ -10,6 +10,8 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,9 +19,8 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Outcome is how a call ended, as far as a source can tell. If reports differ, the greater
@@ -138,11 +139,11 @@ func (c *Call) Ref() string {
 }
 
 // Whole reports whether enough is known to record the call: its tool, and that it ended.
-func (c *Call) Whole() bool { return c.named() && c.Ended && c.Outcome != Cancelled }
+func (c *Call) Whole() bool { return c.Named() && c.Ended && c.Outcome != Cancelled }
 
-// named reports whether anything is left of the tool's name when it is recorded: blanks
+// Named reports whether anything is left of the tool's name when it is recorded: blanks
 // and control characters are not.
-func (c *Call) named() bool {
+func (c *Call) Named() bool {
 	return strings.TrimSpace(textsafe.Line(c.Tool, memoryd.MaxNameBytes)) != ""
 }
 
@@ -231,7 +232,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		return c, false
 	}
 	var n notes
-	_ = decode(m.Metadata, &n) // metadata of another shape say nothing here
+	_ = loosejson.Decode(m.Metadata, &n) // metadata of another shape say nothing here
 	if len(n.Sources) == 0 {
 		return c, false
 	}
@@ -239,7 +240,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Project: n.Project, Model: n.Model, ID: n.CallID, As: n.CallRef,
 		Trace: n.Trace, Span: n.Span, Parent: n.Parent,
 		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
-		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
+		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: loosejson.Time(loosejson.Quote(m.CreateTime)),
 	}
 	for _, s := range n.Sources {
 		if c.Source == "" || trustIn(s, named) > trustIn(c.Source, named) {
@@ -252,7 +253,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 	if !m.Success {
 		c.Outcome = Failed
 	}
-	if d := seconds(m.TimeCost); n.TimeFrom != "" {
+	if d := loosejson.Seconds(m.TimeCost); n.TimeFrom != "" {
 		c.Done = c.Begun.Add(d)
 	} else {
 		c.Duration = d
@@ -334,4 +335,10 @@ func name(s string) string {
 		n--
 	}
 	return s[:n]
+}
+
+// digest names what has no id by what it holds.
+func digest(doc []byte) string {
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:8])
 }

@@ -68,7 +68,7 @@ func (c *chat) result(id, tool string, r result, at time.Time) {
 			}
 			part := c.base
 			part.ID, part.Done = o.as, at
-			part.end(r)
+			end(&part, r)
 			c.f.add(part)
 			if o.id != "" {
 				c.seen[o.id]++
@@ -83,7 +83,7 @@ func (c *chat) result(id, tool string, r result, at time.Time) {
 // message takes one message of the conversation, in any of the dialects that agents log:
 // OpenAI's chat and responses, Anthropic's, and what benchmarks made of them.
 func (c *chat) message(m loosejson.Members) {
-	at := when(m.At("timestamp"))
+	at := loosejson.Time(m.At("timestamp"))
 	c.base.Model = cmp.Or(c.base.Model, m.Text("model"))
 	calls := loosejson.Objects(m.At("tool_calls"))
 	for _, t := range calls {

@@ -42,7 +42,7 @@ func (f *file) claude(line loosejson.Members) {
 			results++
 		}
 	}
-	at := when(line.At("timestamp"))
+	at := loosejson.Time(line.At("timestamp"))
 	for _, b := range blocks {
 		c := base
 		switch b.Text("type") {
@@ -50,9 +50,9 @@ func (f *file) claude(line loosejson.Members) {
 			c.ID, c.Tool, c.Input, c.Begun = b.Text("id"), b.Text("name"), input(b.At("input")), at
 		case "tool_result":
 			c.ID, c.Model, c.Done = b.Text("tool_use_id"), "", at
-			c.end(unwrapClaude(contentText(b.At("content")), b.Is("is_error")))
+			end(&c, unwrapClaude(contentText(b.At("content")), b.Is("is_error")))
 			if results == 1 { // what is kept beside the blocks is of this one
-				c.claudeResult(line.At("toolUseResult"))
+				claudeResult(&c, line.At("toolUseResult"))
 			}
 		}
 		if c.ID != "" {
@@ -62,7 +62,7 @@ func (f *file) claude(line loosejson.Members) {
 }
 
 // claudeResult adds what only the host's own account of a result shows.
-func (c *Call) claudeResult(v jsontext.Value) {
+func claudeResult(c *Call, v jsontext.Value) {
 	r := loosejson.MembersOf(v)
 	if stopped(loosejson.Text(v)) || r.Is("interrupted") {
 		c.Outcome = Cancelled

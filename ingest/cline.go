@@ -21,7 +21,7 @@ func readCline(f *file) func(doc []byte) error {
 		if c == nil {
 			c = f.chat(f.base + "-" + digest(doc))
 		}
-		at := when(m.At("ts|timestamp"))
+		at := loosejson.Time(m.At("ts|timestamp"))
 		if c.blocks(m.At("content"), at) {
 			return nil
 		}

@@ -27,7 +27,7 @@ func readCodex(f *file) func(doc []byte) error {
 			return err
 		}
 		p := loosejson.MembersOf(line.At("payload"))
-		switch at := when(line.At("timestamp")); line.Text("type") {
+		switch at := loosejson.Time(line.At("timestamp")); line.Text("type") {
 		case "session_meta":
 			base.Conversation = cmp.Or(p.Text("id"), base.Conversation)
 			if bytes.Contains(p.At("source"), []byte("subagent")) {
@@ -53,7 +53,7 @@ func readResponses(f *file) func(doc []byte) error {
 	return func(doc []byte) error {
 		base.Conversation = cmp.Or(base.Conversation, f.base+"-"+digest(doc))
 		one, err := loosejson.ParseMembers(doc)
-		f.item(base, one, when(one.At("timestamp")))
+		f.item(base, one, loosejson.Time(one.At("timestamp")))
 		return err
 	}
 }
@@ -81,14 +81,14 @@ func (f *file) item(c Call, i loosejson.Members, at time.Time) {
 		}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		c.ID, c.Done = i.Text("call_id|id"), at
-		c.end(itemOutput(i.At("output")))
+		end(&c, itemOutput(i.At("output")))
 	case "mcp_call": // made by the model's own server; call and result in one
 		c.ID, c.Tool, c.Input, c.Done = i.Text("id"), i.Text("name"), input(i.At("arguments")), at
 		r := result{output: contentText(i.At("output")), outcome: Succeeded}
 		if problem := i.At("error"); loosejson.There(problem) {
 			r = result{output: contentText(problem), outcome: Failed}
 		}
-		c.end(r)
+		end(&c, r)
 	default: // what the model's own searches found is not shown
 		return
 	}
@@ -124,8 +124,8 @@ func itemOutput(v jsontext.Value) result {
 func (f *file) event(c Call, i loosejson.Members, at time.Time) {
 	c.ID = i.Text("call_id")
 	if i.Text("type") == "item_completed" {
-		c.Begun = when(i.At("started_at_ms"))
-		if t := when(i.At("completed_at_ms")); !t.IsZero() {
+		c.Begun = loosejson.Time(i.At("started_at_ms"))
+		if t := loosejson.Time(i.At("completed_at_ms")); !t.IsZero() {
 			at = t
 		}
 		i = loosejson.MembersOf(i.At("item"))
@@ -141,13 +141,13 @@ func (f *file) event(c Call, i loosejson.Members, at time.Time) {
 			r.output = loosejson.Text(all)
 		}
 		r.exited(string(i.At("exit_code")))
-		c.end(r)
+		end(&c, r)
 	case "mcp_tool_call_end", "McpToolCall":
 		if tool := i.Text("tool|invocation.tool"); tool != "" {
 			c.Tool = "mcp__" + i.Text("server|invocation.server") + "__" + tool
 		}
 		c.Input = input(i.At("arguments|invocation.arguments"))
-		c.end(mcpOutput(i.At("result")))
+		end(&c, mcpOutput(i.At("result")))
 		if status == "failed" {
 			c.Outcome = Failed
 		}
@@ -158,7 +158,7 @@ func (f *file) event(c Call, i loosejson.Members, at time.Time) {
 		} else if known || status == "completed" {
 			r.outcome = Succeeded
 		}
-		c.end(r)
+		end(&c, r)
 	default:
 		return
 	}

@@ -24,7 +24,7 @@ func (f *file) export(e loosejson.Members, depth int) {
 	}
 	s := Span{
 		Name: e.Text("name"), Trace: e.Text("traceId|trace_id|context.trace_id"), ID: e.Text("context.span_id|id"),
-		Begun: when(e.At("startTime|start_time")), Done: when(e.At("endTime|end_time")),
+		Begun: loosejson.Time(e.At("startTime|start_time")), Done: loosejson.Time(e.At("endTime|end_time")),
 		Message: e.Text("statusMessage|status_message"), Attributes: map[string]jsontext.Value{},
 		Failed: e.Text("level") == "ERROR" || e.Text("status_code") == "ERROR" || e.Text("status") == "error",
 	}
@@ -48,7 +48,7 @@ func (f *file) export(e loosejson.Members, depth int) {
 		c.Input = in
 	}
 	if r := spanOutput(e.At("output")); r.output != "" {
-		c.end(r)
+		end(&c, r)
 	}
 	c.Source, c.Conversation = f.format, cmp.Or(e.Text("sessionId|session_id"), c.Conversation)
 	f.add(c)
@@ -79,8 +79,8 @@ func (f *file) run(e loosejson.Members, s *Span) {
 		}
 	}
 	r.outcome = max(r.outcome, Claimed)
-	c.end(r)
-	c.identify(nil)
+	end(&c, r)
+	identify(&c, nil)
 	f.add(c)
 }
 

@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -161,7 +159,7 @@ type shape struct {
 
 func shapeOf(doc []byte) *shape {
 	s := &shape{doc: doc}
-	_ = decode(doc, &s.members) // what is broken has no members
+	_ = loosejson.Decode(doc, &s.members) // what is broken has no members
 	return s
 }
 
@@ -271,7 +269,9 @@ func readCalls(f *file) func(doc []byte) error {
 		c, told := FromRecord(&m)
 		if !told {
 			// texts: it cannot fail
-			m.Metadata, _ = json.Marshal(notes{Sources: []string{f.format}, CallID: memoryd.ToolCallID(m.Metadata), Session: m.Run()})
+			m.Metadata, _ = json.Marshal(map[string]any{
+				"sources": []string{f.format}, "tool_call_id": memoryd.ToolCallID(m.Metadata), "session_id": m.Run(),
+			})
 			c, _ = FromRecord(&m)
 		}
 		if c.Ref() == "" {
@@ -280,10 +280,4 @@ func readCalls(f *file) func(doc []byte) error {
 		f.add(c)
 		return nil
 	}
-}
-
-// digest names what has no id by what it holds.
-func digest(doc []byte) string {
-	sum := sha256.Sum256(doc)
-	return hex.EncodeToString(sum[:8])
 }

@@ -170,7 +170,7 @@ func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 			if m.begun != "" {
 				begun = p.At(m.begun)
 			}
-			c.call(id, tool, p.At(m.input), when(begun))
+			c.call(id, tool, p.At(m.input), loosejson.Time(begun))
 		}
 		if is(kind, m.result) {
 			done := stamp
@@ -188,7 +188,7 @@ func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 			if m.exit != "" {
 				r.exited(string(p.At(m.exit)))
 			}
-			c.result(id, tool, r, when(done))
+			c.result(id, tool, r, loosejson.Time(done))
 		}
 	}
 }

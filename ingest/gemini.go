@@ -43,8 +43,8 @@ func (f *file) gemini(base Call, d loosejson.Members) {
 		}
 		switch g.Text("status") {
 		case "success", "error", "cancelled":
-			c.Done = when(g.At("timestamp"))
-			c.end(geminiResult(g))
+			c.Done = loosejson.Time(g.At("timestamp"))
+			end(&c, geminiResult(g))
 		}
 		f.add(c)
 	}

@@ -244,14 +244,14 @@ func cursorAnswer(_ *Hook, r HookReply) any {
 func claudeHookResult(b loosejson.Members, c *Call) {
 	failure, stopped, response := b.At("error"), b.Is("is_interrupt"), b.At("tool_response")
 	if loosejson.There(failure) || stopped {
-		c.end(unwrapClaude(errorText(failure), true))
+		end(c, unwrapClaude(errorText(failure), true))
 		if stopped {
 			c.Outcome = Cancelled
 		}
 		return
 	}
-	c.end(result{output: shellText(response), outcome: Succeeded})
-	c.claudeResult(response)
+	end(c, result{output: shellText(response), outcome: Succeeded})
+	claudeResult(c, response)
 }
 
 // shellText joins what a command wrote to both its streams; any other result is its
@@ -283,10 +283,10 @@ func codexHookCall(c *Call) {
 func codexHookResult(b loosejson.Members, c *Call) {
 	response := b.At("tool_response")
 	if response.Kind() == '{' {
-		c.end(mcpOutput(response))
+		end(c, mcpOutput(response))
 		return
 	}
-	c.end(unwrapCodex(contentText(response)))
+	end(c, unwrapCodex(contentText(response)))
 	c.Outcome = max(c.Outcome, Claimed)
 }
 
@@ -294,10 +294,10 @@ func geminiHookResult(b loosejson.Members, c *Call) {
 	response := b.At("tool_response")
 	r := loosejson.MembersOf(response)
 	if r == nil {
-		c.end(result{output: contentText(response), outcome: Claimed})
+		end(c, result{output: contentText(response), outcome: Claimed})
 		return
 	}
-	c.end(unwrapGemini(contentText(r.At("llmContent"))))
+	end(c, unwrapGemini(contentText(r.At("llmContent"))))
 	c.Outcome = max(c.Outcome, Claimed)
 	if failure := r.At("error"); loosejson.There(failure) {
 		c.Outcome, c.Output = Failed, cmp.Or(c.Output, errorText(failure))
@@ -308,7 +308,7 @@ func geminiHookResult(b loosejson.Members, c *Call) {
 func cursorHookResult(b loosejson.Members, c *Call) {
 	message, kind := b.Text("error_message"), b.Text("failure_type")
 	if kind != "" || message != "" {
-		c.end(result{output: message, outcome: Failed, errorType: kind})
+		end(c, result{output: message, outcome: Failed, errorType: kind})
 		if kind == "permission_denied" || b.Is("is_interrupt") {
 			c.Outcome = Cancelled
 		}
@@ -322,12 +322,12 @@ func cursorHookResult(b loosejson.Members, c *Call) {
 			r.exited(string(code))
 		}
 	}
-	c.end(r)
+	end(c, r)
 }
 
 func copilotHookResult(b loosejson.Members, c *Call) {
 	if failure := b.At("error"); loosejson.There(failure) {
-		c.end(result{output: errorText(failure), outcome: Failed})
+		end(c, result{output: errorText(failure), outcome: Failed})
 		return
 	}
 	r := loosejson.MembersOf(b.At("toolResult"))
@@ -343,5 +343,5 @@ func copilotHookResult(b loosejson.Members, c *Call) {
 	case "failure", "error", "timeout":
 		out.outcome = Failed
 	}
-	c.end(out)
+	end(c, out)
 }

@@ -314,6 +314,9 @@ const (
 	fields
 )
 
+// spanID begins the id of a call that only a span has.
+const spanID = "span-"
+
 // wrapper is the source that stands between an agent and a server of MCP.
 const wrapper = "mcp-wrap"
 

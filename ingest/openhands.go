@@ -61,7 +61,7 @@ type openhandsRun struct {
 }
 
 func (r *openhandsRun) event(e loosejson.Members) {
-	at, id, of := when(e.At("timestamp")), e.Text("id"), r.calls[e.Text("cause")]
+	at, id, of := loosejson.Time(e.At("timestamp")), e.Text("id"), r.calls[e.Text("cause")]
 	switch action := loosejson.Text(e["action"]); {
 	case e.Text("kind") != "":
 		r.kind(e, at)
@@ -83,7 +83,7 @@ func (r *openhandsRun) event(e loosejson.Members) {
 	case loosejson.Text(e["observation"]) != "" && of != "":
 		c := r.base
 		c.ID, c.Done = of, at
-		c.end(openhandsOutcome(e))
+		end(&c, openhandsOutcome(e))
 		r.f.add(c)
 	}
 }
@@ -93,7 +93,7 @@ func (r *openhandsRun) event(e loosejson.Members) {
 func observed(output string, codes ...jsontext.Value) result {
 	r := unwrapEnd(output)
 	for _, code := range codes {
-		if n, ok := number(code); ok && n >= 0 && r.exit == nil {
+		if n, ok := loosejson.NumberOf(code); ok && n >= 0 && r.exit == nil {
 			r.exited(string(code))
 		}
 	}
@@ -143,12 +143,12 @@ func (r *openhandsRun) kind(e loosejson.Members, at time.Time) {
 			res.output = cmp.Or(res.output, why)
 		}
 		c.Done = at
-		c.end(res)
+		end(&c, res)
 	case "AgentErrorEvent":
 		c.Done = at
-		c.end(result{output: loosejson.Text(e["error"]), outcome: Failed, errorType: "agent"})
+		end(&c, result{output: loosejson.Text(e["error"]), outcome: Failed, errorType: "agent"})
 	case "UserRejectObservation":
-		c.end(result{outcome: Cancelled})
+		end(&c, result{outcome: Cancelled})
 	default:
 		return
 	}

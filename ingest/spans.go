@@ -172,15 +172,15 @@ func spanCall(s *Span) (c Call, skipped string) {
 		}
 		c.Tool, c.Input = inNamespace(a.Text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
 		if d.name == "claude-code" {
-			c.fromParameters(a["tool_parameters"])
+			fromParameters(&c, a["tool_parameters"])
 		}
 		r := s.result(a, d)
-		c.end(r)
+		end(&c, r)
 		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.output) // content is opt-in
 		c.ID = cmp.Or(c.ID, r.id)
-		c.identify(a)
+		identify(&c, a)
 		switch {
-		case !c.named():
+		case !c.Named():
 			return c, Nameless
 		case internalTools[c.Tool]:
 			return c, NotATool
@@ -192,7 +192,7 @@ func spanCall(s *Span) (c Call, skipped string) {
 
 // fromParameters reads what Claude Code tells of a call beside its arguments, some under
 // names of its own: the command of its shell, and which tool of MCP it was.
-func (c *Call) fromParameters(v jsontext.Value) {
+func fromParameters(c *Call, v jsontext.Value) {
 	p := loosejson.MembersOf(jsontext.Value(input(v)))
 	if server, tool := p.Text("mcp_server_name"), p.Text("mcp_tool_name"); c.Tool == "mcp_tool" && server != "" && tool != "" {
 		c.Tool = "mcp__" + server + "__" + tool
@@ -222,25 +222,22 @@ func Planned(s *Span) (calls []Call) {
 			ID: a.Text(name), Tool: a.Text(m[1] + "function.name"), Input: input(a[m[1]+"function.arguments"]), Trace: s.Trace,
 			Conversation: a.Text("session.id"),
 		}
-		c.identify(a)
+		identify(&c, a)
 		calls = append(calls, c)
 	}
 	return calls
 }
 
-// spanID begins the id of a call that only a span has.
-const spanID = "span-"
-
 // identify makes a span without a call id one call for ever: by its own id.
-func (c *Call) identify(a attributes) {
+func identify(c *Call, a attributes) {
 	if c.Conversation == "" {
 		c.Conversation = c.Trace
 	}
 	if c.ID == "" && c.Span != "" {
 		c.ID = spanID + c.Span
 	}
-	if ms, ok := number(a["duration_ms"]); ok {
-		c.Duration = seconds(ms / 1e3)
+	if ms, ok := loosejson.NumberOf(a["duration_ms"]); ok {
+		c.Duration = loosejson.Seconds(ms / 1e3)
 	} else if c.Duration == 0 && !c.Begun.IsZero() && c.Done.After(c.Begun) {
 		c.Duration = c.Done.Sub(c.Begun) // a span is measured
 	}

@@ -44,7 +44,7 @@ func (f *file) trajectory(d loosejson.Members, doc []byte) {
 			c.askedIn(&part, loosejson.Objects(history[at].At("tool_calls")))
 			history = history[at+1:]
 		}
-		part.end(result{output: contentText(step.At("observation")), took: secondsOf(step, 1, "execution_time")})
+		end(&part, result{output: contentText(step.At("observation")), took: secondsOf(step, 1, "execution_time")})
 		f.add(part)
 	}
 }
@@ -115,16 +115,16 @@ type miniRun struct {
 
 // message takes a message; what mini-swe-agent knows of it is in extra.
 func (m *miniRun) message(msg loosejson.Members) {
-	at := when(msg.At("extra.timestamp"))
+	at := loosejson.Time(msg.At("extra.timestamp"))
 	if at.IsZero() {
-		at = when(msg.At("timestamp"))
+		at = loosejson.Time(msg.At("timestamp"))
 	}
 	if msg.Text("role") == "assistant" {
 		m.assistant(msg, at)
 		return
 	}
 	r, ok := unwrapMini(contentText(msg.At("content")))
-	if n, known := number(msg.At("extra.returncode")); known {
+	if n, known := loosejson.NumberOf(msg.At("extra.returncode")); known {
 		r.exited(fmt.Sprint(int(n)))
 		ok = true
 	}
@@ -182,7 +182,7 @@ func (f *file) inspect(s loosejson.Members, doc []byte) {
 		found = true
 		c := Call{
 			Source: f.format, Conversation: conversation, Local: true, Agent: e.Text("agent"), ID: e.Text("id"), Tool: e.Text("function"),
-			Input: input(attached(attachments, e.At("arguments"))), Begun: when(e.At("timestamp")), Done: when(e.At("completed")),
+			Input: input(attached(attachments, e.At("arguments"))), Begun: loosejson.Time(e.At("timestamp")), Done: loosejson.Time(e.At("completed")),
 		}
 		r := result{output: contentText(attached(attachments, e.At("result"))), outcome: Succeeded, took: secondsOf(e, 1, "working_time")}
 		if why := loosejson.MembersOf(e.At("error")); e.Is("failed") || why != nil {
@@ -191,7 +191,7 @@ func (f *file) inspect(s loosejson.Members, doc []byte) {
 				r.outcome = Cancelled
 			}
 		}
-		c.end(r)
+		end(&c, r)
 		f.add(c)
 	}
 	if found {

@@ -24,7 +24,7 @@ type result struct {
 
 // end puts a result into a call. What the host's text shows beats the flags beside
 // it where it shows a failure.
-func (c *Call) end(r result) {
+func end(c *Call, r result) {
 	c.Output, c.Ended = reading.WithoutNotes(r.output), true
 	c.Outcome = max(c.Outcome, r.outcome)
 	if r.exit != nil {
@@ -151,7 +151,7 @@ func unwrapCodex(s string) (r result) {
 	}
 	if w := codexWall.FindStringSubmatch(m[1]); w != nil {
 		f, _ := strconv.ParseFloat(w[1], 64)
-		r.took = seconds(f)
+		r.took = loosejson.Seconds(f)
 	}
 	return r
 }

@@ -9,18 +9,13 @@ import (
 
 var laxly = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-func quoted(name string) jsontext.Value {
-	b, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(name, "\uFFFD")) // it is valid
-	return b
-}
-
 // Members are those of a foreign JSON object. Paths find them: names with dots, alternatives with
 // bars; * is the only member of an object, and # its name.
 type Members map[string]jsontext.Value
 
 // ParseMembers reads a document.
 func ParseMembers(doc []byte) (o Members, err error) {
-	err = json.Unmarshal(doc, &o, laxly)
+	err = Decode(doc, &o)
 	return o, err
 }
 
@@ -60,7 +55,7 @@ func (o Members) member(name string) jsontext.Value {
 			if name == "*" {
 				return m
 			}
-			return quoted(key)
+			return Quote(key)
 		}
 	}
 	return nil
