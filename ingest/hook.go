@@ -14,39 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Moment is when a host calls a hook.
-type Moment string
-
-// The moments. A hook at any other moment gets an empty answer.
-const (
-	// Begins: a session begins or continues after a compaction, or a person asks for
-	// something.
-	Begins     Moment = "begins"
-	BeforeCall Moment = "before"
-	AfterCall  Moment = "after"
-	// Forgets: the host is about to compact the session, or has just done so.
-	Forgets Moment = "forgets"
-	// Ends: a turn or the session is over, and its transcript is complete.
-	Ends Moment = "ends"
-)
-
-// Hook is an event that a host sends to a hook.
-type Hook struct {
-	Host string
-	// Event is the host's own name for the moment.
-	Event  string
-	Moment Moment
-	// Call is the planned or finished call.
-	Call Call
-	// Forgot reports that a session that Begins has just been compacted.
-	Forgot bool
-	// Transcript is the path of the session's transcript on the host's machine; "" if
-	// there is none.
-	Transcript string
-	// Elsewhere reports that the transcript holds the call under an id that the hook does not
-	// get. The call is then recorded from the transcript.
-	Elsewhere bool
-}
+// Readers read what other programs send to the server, and answer them in their own words.
+type Readers struct{}
 
 // hookHost is how a host speaks to hooks.
 type hookHost struct {
@@ -61,14 +30,6 @@ type hookHost struct {
 	call   func(c *Call)
 	result func(b loosejson.Members, c *Call)
 	answer func(h *Hook, r HookReply) any
-}
-
-// HookReply is the answer to a hook: context for the model, a reason to refuse the planned
-// call or to ask a person about it, or another input for it. The zero value means that there
-// is nothing to say.
-type HookReply struct {
-	Context, Deny, Ask string
-	Input              json.RawMessage
 }
 
 // claudeMoments are the events of Claude Code, which others took over.
@@ -102,8 +63,8 @@ func HookHosts() []string {
 	return slices.Sorted(maps.Keys(hookHosts))
 }
 
-// ReadHook reads an event that a host sent to a hook at the given time.
-func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
+// Hook reads an event that a host sent to a hook at the given time.
+func (Readers) Hook(host string, body []byte, now time.Time) (*Hook, error) {
 	speaks, ok := hookHosts[host]
 	if !ok {
 		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
@@ -144,24 +105,14 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 		h.Elsewhere = speaks.noIDs && h.Transcript != ""
 	}
 	h.Call = c
+	h.Reaches = h.Moment == Begins || h.Moment == BeforeCall && speaks.before || h.Moment == AfterCall && speaks.after
+	h.Asks, h.Repairs = speaks.asks, speaks.repairs
 	return h, nil
 }
 
-// Reaches reports whether the host shows the answer to this hook to the model.
-func (h *Hook) Reaches() bool {
-	s := hookHosts[h.Host]
-	return h.Moment == Begins || h.Moment == BeforeCall && s.before || h.Moment == AfterCall && s.after
-}
-
-// Asks reports whether the host can ask a person about a call.
-func (h *Hook) Asks() bool { return hookHosts[h.Host].asks }
-
-// Repairs reports whether the host accepts another input for a call.
-func (h *Hook) Repairs() bool { return hookHosts[h.Host].repairs }
-
 // Spoken returns an input with the host's own parameter names, if its hooks use other names
 // than its model.
-func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
+func (Readers) Spoken(h *Hook, input json.RawMessage) json.RawMessage {
 	command := loosejson.MembersOf(jsontext.Value(input))["cmd"]
 	if h.Host == "codex" && h.Call.Tool == "exec_command" && command.Kind() == '"' {
 		return json.RawMessage(objectOf("command", command))
@@ -170,11 +121,11 @@ func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
 }
 
 // Answer returns the JSON for the host; nil if there is nothing to say.
-func (h *Hook) Answer(r HookReply) []byte {
+func (Readers) Answer(h *Hook, r HookReply) []byte {
 	if h.Moment != BeforeCall {
 		r.Deny, r.Ask, r.Input = "", "", nil
 	}
-	if !h.Reaches() {
+	if !h.Reaches {
 		r.Context = ""
 	}
 	if r.Context+r.Deny+r.Ask == "" && len(r.Input) == 0 {

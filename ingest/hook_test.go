@@ -92,7 +92,7 @@ func TestHooksOfTheHosts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h, err := ReadHook(tc.host, []byte(tc.body), hookTime)
+			h, err := Readers{}.Hook(tc.host, []byte(tc.body), hookTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,11 +130,11 @@ func TestWhatHostsAreAnswered(t *testing.T) {
 		{"claude-code", "PreToolUse", "", "", ``},
 		{"claude-code", "SessionEnd", "x", "no", ``},
 	} {
-		h, err := ReadHook(tc.host, []byte(`{"tool_name":"t","hook_event_name":"`+tc.event+`"}`), hookTime)
+		h, err := Readers{}.Hook(tc.host, []byte(`{"tool_name":"t","hook_event_name":"`+tc.event+`"}`), hookTime)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(h.Answer(HookReply{Context: tc.context, Deny: tc.deny})); got != tc.want {
+		if got := string(Readers{}.Answer(h, HookReply{Context: tc.context, Deny: tc.deny})); got != tc.want {
 			t.Errorf("%s %s: %s, want %s", tc.host, tc.event, got, tc.want)
 		}
 	}
@@ -150,18 +150,18 @@ func TestHostsAskAndRepairInTheirOwnWords(t *testing.T) {
 		{"gemini", "BeforeTool", "shell", `{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"cmd":"ls"}}}`},
 		{"cursor", "preToolUse", "Shell", `{"agent_message":"why","permission":"ask","user_message":"why"}`},
 	} {
-		h, err := ReadHook(tc.host, []byte(`{"tool_name":"`+tc.tool+`","tool_input":{"command":"x"},"hook_event_name":"`+tc.event+`"}`), hookTime)
+		h, err := Readers{}.Hook(tc.host, []byte(`{"tool_name":"`+tc.tool+`","tool_input":{"command":"x"},"hook_event_name":"`+tc.event+`"}`), hookTime)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := HookReply{}
-		if h.Asks() && tc.host != "gemini" {
+		if h.Asks && tc.host != "gemini" {
 			r.Ask = "why"
 		}
-		if h.Repairs() {
-			r.Input = h.Spoken([]byte(`{"cmd":"ls"}`))
+		if h.Repairs {
+			r.Input = Readers{}.Spoken(h, []byte(`{"cmd":"ls"}`))
 		}
-		if got := string(h.Answer(r)); got != tc.want {
+		if got := string(Readers{}.Answer(h, r)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.host, got, tc.want)
 		}
 	}
@@ -172,14 +172,14 @@ func FuzzHook(f *testing.F) {
 	f.Add("cursor", []byte(`{"hook_event_name":"postToolUse","tool_name":"t","tool_output":"{\"exitCode\":1}"}`))
 	f.Add("gemini", []byte(`{"hook_event_name":"AfterTool","tool_name":"t","tool_response":{"llmContent":[{"text":"Exit Code: x"}]}}`))
 	f.Fuzz(func(t *testing.T, host string, body []byte) {
-		h, err := ReadHook(host, body, hookTime)
+		h, err := Readers{}.Hook(host, body, hookTime)
 		if err != nil {
 			return
 		}
 		if c := h.Call.Record(); !json.Valid(c.Input) || c.TimeCost < 0 {
 			t.Errorf("%+v", c)
 		}
-		if a := h.Answer(HookReply{Context: "x", Deny: "y"}); a != nil && !json.Valid(a) {
+		if a := (Readers{}).Answer(h, HookReply{Context: "x", Deny: "y"}); a != nil && !json.Valid(a) {
 			t.Errorf("%s", a)
 		}
 	})
@@ -192,7 +192,7 @@ func TestWhatGeminiCallsBeforeEachRequestIsNoForgetting(t *testing.T) {
 		`{"hook_event_name":"PreCompress","session_id":"s","trigger":"auto"}`:  "",
 		`{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`: Begins,
 	} {
-		h, err := ReadHook("gemini", []byte(body), time.Now())
+		h, err := Readers{}.Hook("gemini", []byte(body), time.Now())
 		if err != nil || h.Moment != want || h.Forgot != (want == Begins) {
 			t.Errorf("%s: %q, %v", body, h.Moment, err)
 		}

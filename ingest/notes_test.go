@@ -52,7 +52,7 @@ func TestWhatMemorydAndTheHostAddIsNoOutputOfTheTool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := ingest.ReadHook("claude-code", body, time.Unix(0, 0))
+		h, err := ingest.Readers{}.Hook("claude-code", body, time.Unix(0, 0))
 		if err != nil || h.Call.Output != tc.want {
 			t.Errorf("%s: %q, %v, want %q", name, h.Call.Output, err, tc.want)
 		}

@@ -27,18 +27,8 @@ func readOTLP(f *file) func(doc []byte) error {
 	}
 }
 
-// Batch is the content of one request of OTLP over HTTP.
-type Batch struct {
-	// Calls are the tool calls as each span or record reports them; two may report the same
-	// call.
-	Calls []Call
-	// Planned are calls that a model asked for; see Planned.
-	Planned []Call
-	// Skipped counts spans and records without a call, by reason (NoCall and so on).
-	Skipped map[string]int
-}
-
-func (b *Batch) add(s *Span) {
+// spanInto adds to a batch what a span, or a log record, tells of.
+func spanInto(b *Batch, s *Span) {
 	c, skipped := spanCall(s)
 	if skipped != "" {
 		b.Skipped[skipped]++
@@ -60,6 +50,17 @@ func unmarshal(body []byte, isJSON bool, r interface {
 	return r.UnmarshalProto(body)
 }
 
+// Telemetry decodes an export request of spans, or of log records.
+func (Readers) Telemetry(body []byte, logs, isJSON bool) (b Batch, err error) {
+	read := Traces
+	if logs {
+		read = Logs
+	}
+	b, err = read(body, isJSON)
+	delete(b.Skipped, NoCall)
+	return b, err
+}
+
 // Traces decodes an export request of spans.
 func Traces(body []byte, isJSON bool) (Batch, error) {
 	b, r := Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
@@ -69,7 +70,7 @@ func Traces(body []byte, isJSON bool) (Batch, error) {
 	for _, resource := range r.Traces().ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, s := range scope.Spans().All() {
-				b.add(spanOf(s))
+				spanInto(&b, spanOf(s))
 			}
 		}
 	}
@@ -112,7 +113,7 @@ func Logs(body []byte, isJSON bool) (Batch, error) {
 	for _, resource := range r.Logs().ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, l := range scope.LogRecords().All() {
-				b.add(recordOf(l))
+				spanInto(&b, recordOf(l))
 			}
 		}
 	}
@@ -157,9 +158,9 @@ func instant(t pcommon.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Answer returns the body of a successful response, in the encoding of the request. rejected
+// Accepted returns the body of a successful response, in the encoding of the request. rejected
 // counts spans or records that were not recorded; why is the reason.
-func Answer(isJSON bool, rejected int, why string) []byte {
+func (Readers) Accepted(isJSON bool, rejected int, why string) []byte {
 	r := ptraceotlp.NewExportResponse()
 	if rejected > 0 {
 		r.PartialSuccess().SetRejectedSpans(int64(rejected))

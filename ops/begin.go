@@ -36,7 +36,7 @@ func (o *hooks) begin(ctx context.Context, h *ingest.Hook, of sessionOf) (*HookA
 		o.forget(of) // there may be more to say at the next prompt
 		return &HookAnswer{}, err
 	}
-	return &HookAnswer{h.Answer(ingest.HookReply{Context: block})}, nil
+	return &HookAnswer{o.Readers.Answer(h, ingest.HookReply{Context: block})}, nil
 }
 
 // warned is a line with the share of sessions that make its mistake.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -16,6 +17,21 @@ import (
 	"memoryd/store"
 	"memoryd/store/backup"
 )
+
+// Readers read what other programs send to the server, and answer them in their own words.
+type Readers interface {
+	// Hook reads an event that a host sent to a hook at the given time.
+	Hook(host string, body []byte, now time.Time) (*ingest.Hook, error)
+	// Answer returns the JSON for the host; nil if there is nothing to say.
+	Answer(h *ingest.Hook, r ingest.HookReply) []byte
+	// Spoken returns an input with the host's own parameter names.
+	Spoken(h *ingest.Hook, input json.RawMessage) json.RawMessage
+	// Telemetry decodes an export request of spans, or of log records.
+	Telemetry(body []byte, logs, isJSON bool) (ingest.Batch, error)
+	// Accepted returns the body of a successful response to such a request, of which rejected calls
+	// were not recorded.
+	Accepted(isJSON bool, rejected int, why string) []byte
+}
 
 // Deps are the dependencies of ops; each op uses some of them.
 type Deps struct {
@@ -34,7 +50,8 @@ type Deps struct {
 	Audit     *access.Audit  // logs decisions; may be nil
 	Survey    *survey.Survey // may be nil
 	// Intake remembers calls that telemetry and hooks reported recently.
-	Intake *ingest.Intake
+	Intake  *ingest.Intake
+	Readers Readers
 	// Keyed reports whether API keys exist, by which calls are told apart; nil means true.
 	Keyed func() bool
 	// SummaryFailed is called with the reason when a guideline was not written, and Corrected with

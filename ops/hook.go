@@ -50,7 +50,7 @@ type hooks struct {
 }
 
 func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
-	h, err := ingest.ReadHook(r.Host, r.Body, o.Now())
+	h, err := o.Readers.Hook(r.Host, r.Body, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -107,19 +107,19 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 	}
 	denies := slices.ContainsFunc(a.Warnings, func(w preflight.Warning) bool { return w.Severity == preflight.Stop })
 	switch {
-	case o.params.AtCall == "repair" && len(a.Suggestion) > 0 && h.Repairs():
-		reply.Input, did = h.Spoken(a.Suggestion), "repaired"
+	case o.params.AtCall == "repair" && len(a.Suggestion) > 0 && h.Repairs:
+		reply.Input, did = o.Readers.Spoken(h, a.Suggestion), "repaired"
 	case o.params.AtCall == "deny" && denies:
 		reply = ingest.HookReply{Deny: why}
 		did = "denied"
-	case o.params.AtCall != "tell" && h.Asks():
+	case o.params.AtCall != "tell" && h.Asks:
 		reply.Ask, did = why, "asked about"
 	}
 	if did != "" {
 		o.Logger.InfoContext(ctx, "a hook "+did+" a call that breaks a rule", "tool", h.Call.Tool, "workspace", r.Workspace,
 			"session", h.Call.Conversation, "at_call", o.params.AtCall)
 	}
-	return &HookAnswer{h.Answer(reply)}, nil
+	return &HookAnswer{o.Readers.Answer(h, reply)}, nil
 }
 
 // line is what is said of a call; a session is told each once, by its key.
@@ -149,7 +149,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 		}
 	}
 	if s := a.Suggestion; len(lines) > 0 && len(s) > 0 {
-		lines[len(lines)-1].text += " Instead: " + string(h.Spoken(s))
+		lines[len(lines)-1].text += " Instead: " + string(o.Readers.Spoken(h, s))
 	}
 	return a, lines, nil
 }
@@ -173,7 +173,7 @@ func (o *hooks) news(r *HookRequest, h *ingest.Hook, lines []line) string {
 // before.
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
 	reply := ingest.HookReply{}
-	if h.Reaches() && h.Call.Outcome != ingest.Succeeded {
+	if h.Reaches && h.Call.Outcome != ingest.Succeeded {
 		_, lines, err := o.broken(ctx, r, h)
 		if err != nil {
 			return nil, err
@@ -186,5 +186,5 @@ func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Hoo
 			return nil, err
 		}
 	}
-	return &HookAnswer{h.Answer(reply)}, nil
+	return &HookAnswer{o.Readers.Answer(h, reply)}, nil
 }

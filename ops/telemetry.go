@@ -32,22 +32,17 @@ const telemetryBatch = 200
 // receiveTelemetry records the tool calls that an export request tells of, each
 // once, however many of its spans tell of it, and leaves all else.
 func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {
-	read := ingest.Traces
-	if r.Logs {
-		read = ingest.Logs
-	}
-	b, err := read(r.Body, r.JSON)
+	b, err := d.Readers.Telemetry(r.Body, r.Logs, r.JSON)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not an export request of OTLP in the encoding that Content-Type names")
 	}
-	delete(b.Skipped, ingest.NoCall)
 	d.Intake.Drop("otlp", b.Skipped)
 	taken := &TelemetryTaken{}
 	d.Intake.Plan(r.Workspace, b.Planned)
 	if err := d.recordAccounts(ctx, r.Workspace, d.Intake.Join(r.Workspace, b.Calls), taken); err != nil {
 		return nil, err
 	}
-	taken.Answer = ingest.Answer(r.JSON, taken.Rejected, taken.Why)
+	taken.Answer = d.Readers.Accepted(r.JSON, taken.Rejected, taken.Why)
 	return taken, nil
 }
 

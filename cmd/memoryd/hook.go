@@ -70,7 +70,7 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 		fmt.Fprintln(std.err, "memoryd: cannot read the hook's input, or it is too large")
 		return nil
 	}
-	h, err := ingest.ReadHook(c.Host, body, time.Now())
+	h, err := ingest.Readers{}.Hook(c.Host, body, time.Now())
 	if err != nil {
 		fmt.Fprintln(std.err, "memoryd:", err)
 		return nil

@@ -128,7 +128,7 @@ func (a *app) deps() ops.Deps {
 			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
-		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Redaction: redaction,
+		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Readers: ingest.Readers{}, Redaction: redaction,
 		Keyed:  func() bool { return a.keys.Any() },
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
