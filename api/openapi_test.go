@@ -23,8 +23,8 @@ import (
 	"memoryd/compact"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
-	"memoryd/ingest"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -165,7 +165,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(view.Stop)
 	d := ops.Deps{
-		Survey: view, Intake: ingest.NewIntake(time.Now),
+		Survey: view, Intake: accounts.NewIntake(time.Now),
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept,
 		Forecasts: preflight.NewCache(s, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),

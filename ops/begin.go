@@ -11,7 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
-	"memoryd/ingest"
+	"memoryd/internal/accounts"
 	"memoryd/internal/origin"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // begin tells a session of the mistakes that are made most in its project, once.
-func (o *hooks) begin(ctx context.Context, h *ingest.Hook, of sessionOf) (*HookAnswer, error) {
+func (o *hooks) begin(ctx context.Context, h *accounts.Hook, of sessionOf) (*HookAnswer, error) {
 	if !o.tell(of, "") {
 		return &HookAnswer{}, nil
 	}
@@ -36,7 +36,7 @@ func (o *hooks) begin(ctx context.Context, h *ingest.Hook, of sessionOf) (*HookA
 		o.forget(of) // there may be more to say at the next prompt
 		return &HookAnswer{}, err
 	}
-	return &HookAnswer{o.Readers.Answer(h, ingest.HookReply{Context: block})}, nil
+	return &HookAnswer{o.Readers.Answer(h, accounts.HookReply{Context: block})}, nil
 }
 
 // warned is a line with the share of sessions that make its mistake.

@@ -10,8 +10,8 @@ import (
 	"memoryd/compact"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
-	"memoryd/ingest"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 	"memoryd/llm/usage"
 	"memoryd/ops/survey"
 	"memoryd/store"
@@ -21,13 +21,13 @@ import (
 // Readers read what other programs send to the server, and answer them in their own words.
 type Readers interface {
 	// Hook reads an event that a host sent to a hook at the given time.
-	Hook(host string, body []byte, now time.Time) (*ingest.Hook, error)
+	Hook(host string, body []byte, now time.Time) (*accounts.Hook, error)
 	// Answer returns the JSON for the host; nil if there is nothing to say.
-	Answer(h *ingest.Hook, r ingest.HookReply) []byte
+	Answer(h *accounts.Hook, r accounts.HookReply) []byte
 	// Spoken returns an input with the host's own parameter names.
-	Spoken(h *ingest.Hook, input json.RawMessage) json.RawMessage
+	Spoken(h *accounts.Hook, input json.RawMessage) json.RawMessage
 	// Telemetry decodes an export request of spans, or of log records.
-	Telemetry(body []byte, logs, isJSON bool) (ingest.Batch, error)
+	Telemetry(body []byte, logs, isJSON bool) (accounts.Batch, error)
 	// Accepted returns the body of a successful response to such a request, of which rejected calls
 	// were not recorded.
 	Accepted(isJSON bool, rejected int, why string) []byte
@@ -50,7 +50,7 @@ type Deps struct {
 	Audit     *access.Audit  // logs decisions; may be nil
 	Survey    *survey.Survey // may be nil
 	// Intake remembers calls that telemetry and hooks reported recently.
-	Intake  *ingest.Intake
+	Intake  *accounts.Intake
 	Readers Readers
 	// Keyed reports whether API keys exist, by which calls are told apart; nil means true.
 	Keyed func() bool

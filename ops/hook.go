@@ -9,7 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
-	"memoryd/ingest"
+	"memoryd/internal/accounts"
 )
 
 // HookRequest is the event that a host sent to a hook.
@@ -56,18 +56,18 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	}
 	of := sessionOf{r.Workspace, h.Call.Conversation}
 	switch h.Moment {
-	case ingest.Begins:
+	case accounts.Begins:
 		if h.Forgot {
 			o.forget(of)
 		}
 		return o.begin(ctx, h, of)
-	case ingest.BeforeCall:
+	case accounts.BeforeCall:
 		return o.before(ctx, &r, h)
-	case ingest.AfterCall:
+	case accounts.AfterCall:
 		return o.after(ctx, &r, h)
-	case ingest.Forgets:
+	case accounts.Forgets:
 		o.forget(of)
-	case ingest.Ends:
+	case accounts.Ends:
 	}
 	return &HookAnswer{}, nil
 }
@@ -96,12 +96,12 @@ func (o *hooks) forget(of sessionOf) {
 
 // before says which rules a planned call breaks, and does about it what the operator
 // allows.
-func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
+func (o *hooks) before(ctx context.Context, r *HookRequest, h *accounts.Hook) (*HookAnswer, error) {
 	a, lines, err := o.broken(ctx, r, h)
 	if err != nil || len(lines) == 0 {
 		return &HookAnswer{}, err
 	}
-	reply, why, did := ingest.HookReply{Context: o.news(r, h, lines)}, "memoryd:", ""
+	reply, why, did := accounts.HookReply{Context: o.news(r, h, lines)}, "memoryd:", ""
 	for _, l := range lines {
 		why += " " + l.text
 	}
@@ -110,7 +110,7 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 	case o.params.AtCall == "repair" && len(a.Suggestion) > 0 && h.Repairs:
 		reply.Input, did = o.Readers.Spoken(h, a.Suggestion), "repaired"
 	case o.params.AtCall == "deny" && denies:
-		reply = ingest.HookReply{Deny: why}
+		reply = accounts.HookReply{Deny: why}
 		did = "denied"
 	case o.params.AtCall != "tell" && h.Asks:
 		reply.Ask, did = why, "asked about"
@@ -127,11 +127,11 @@ type line struct{ key, text string }
 
 // broken are the rules that a call breaks, a line each with what is known to work instead.
 // What its run's last calls say is said of a call that failed for no reason that is known.
-func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Assessment, []line, error) {
+func (o *hooks) broken(ctx context.Context, r *HookRequest, h *accounts.Hook) (*Assessment, []line, error) {
 	call := h.Call.Record()
 	f, err := o.flows.PreflightToolCall.Run(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
-		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation}, Host: ingest.NamesServers(h.Host),
+		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation}, Host: accounts.NamesServers(h.Host),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -144,7 +144,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 			lines = append(lines, line{w.Line, "`" + call.Tool + "`: " + w.Line + "."})
 		case w.Rule == loopRule:
 			lines = append(lines, line{w.Rule + string(call.Input), "`" + call.Tool + "`: " + w.Text})
-		case w.Rule == thrashRule && h.Moment == ingest.AfterCall && len(a.Warnings) == 1:
+		case w.Rule == thrashRule && h.Moment == accounts.AfterCall && len(a.Warnings) == 1:
 			lines = append(lines, line{w.Rule, w.Text})
 		}
 	}
@@ -155,7 +155,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 }
 
 // news are the lines that the session was not told at a call yet.
-func (o *hooks) news(r *HookRequest, h *ingest.Hook, lines []line) string {
+func (o *hooks) news(r *HookRequest, h *accounts.Hook, lines []line) string {
 	of := sessionOf{r.Workspace, h.Call.Conversation}
 	var fresh []string
 	for _, l := range lines {
@@ -171,9 +171,9 @@ func (o *hooks) news(r *HookRequest, h *ingest.Hook, lines []line) string {
 
 // after records the call. Of one that failed a model is told what its host did not show it
 // before.
-func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
-	reply := ingest.HookReply{}
-	if h.Reaches && h.Call.Outcome != ingest.Succeeded {
+func (o *hooks) after(ctx context.Context, r *HookRequest, h *accounts.Hook) (*HookAnswer, error) {
+	reply := accounts.HookReply{}
+	if h.Reaches && h.Call.Outcome != accounts.Succeeded {
 		_, lines, err := o.broken(ctx, r, h)
 		if err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Hoo
 		reply.Context = o.news(r, h, lines)
 	}
 	if !h.Elsewhere {
-		calls := o.Intake.Join(r.Workspace, []ingest.Call{h.Call})
+		calls := o.Intake.Join(r.Workspace, []accounts.Call{h.Call})
 		if err := o.recordAccounts(ctx, r.Workspace, calls, &TelemetryTaken{}); err != nil {
 			return nil, err
 		}

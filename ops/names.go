@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/ingest"
+	"memoryd/internal/accounts"
 	"memoryd/internal/suggest"
 	"memoryd/store"
 
@@ -44,12 +44,12 @@ type Names struct {
 
 // namespace is what is known of the names of a workspace.
 type namespace struct {
-	mu    sync.Mutex               // one at a time reads the names of a workspace
-	tools map[string][]ingest.Name // stored tools, and their names that tell a server
-	means map[string]string        // further names of theirs
-	byKey map[string][]string      // stored tools by the keys of their names
-	bare  map[string][]string      // and by what they may be called without their server
-	read  time.Time                // when the store was looked through
+	mu    sync.Mutex                 // one at a time reads the names of a workspace
+	tools map[string][]accounts.Name // stored tools, and their names that tell a server
+	means map[string]string          // further names of theirs
+	byKey map[string][]string        // stored tools by the keys of their names
+	bare  map[string][]string        // and by what they may be called without their server
+	read  time.Time                  // when the store was looked through
 }
 
 // NewNames returns a Names without any names.
@@ -119,7 +119,7 @@ func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known b
 
 // look reads the names of a workspace.
 func (n *Names) look(ctx context.Context, s *namespace, workspace string) error {
-	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]ingest.Name{}, map[string]string{}, map[string][]string{},
+	s.tools, s.means, s.byKey, s.bare, s.read = map[string][]accounts.Name{}, map[string]string{}, map[string][]string{},
 		map[string][]string{}, time.Time{}
 	for t, err := range store.AllTools(ctx, n.store, workspace) {
 		if err != nil {
@@ -146,10 +146,10 @@ func (s *namespace) add(tool string) {
 	if _, known := s.tools[tool]; known || s.tools == nil || len(s.tools) >= maxNames {
 		return
 	}
-	name := ingest.NameOf(tool)
+	name := accounts.NameOf(tool)
 	s.tools[tool] = nil
 	if name.MCP {
-		s.tools[tool] = []ingest.Name{name}
+		s.tools[tool] = []accounts.Name{name}
 	}
 	s.index(tool, name)
 }
@@ -157,14 +157,14 @@ func (s *namespace) add(tool string) {
 // claim notes that a name with a server means a stored tool.
 func (s *namespace) claim(tool, as string) {
 	if _, known := s.tools[tool]; known {
-		name := ingest.NameOf(as)
+		name := accounts.NameOf(as)
 		s.tools[tool] = append(s.tools[tool], name)
 		s.means[as] = tool
 		s.index(tool, name)
 	}
 }
 
-func (s *namespace) index(tool string, name ingest.Name) {
+func (s *namespace) index(tool string, name accounts.Name) {
 	put := func(in map[string][]string, key string) {
 		if !slices.Contains(in[key], tool) {
 			in[key] = append(in[key], tool)
@@ -181,7 +181,7 @@ func (s *namespace) index(tool string, name ingest.Name) {
 
 // meant finds the stored tool that a name means which none has, "" for none.
 func (n *Names) meant(ctx context.Context, s *namespace, a *asked) (string, error) {
-	name := ingest.NameOf(a.Tool)
+	name := accounts.NameOf(a.Tool)
 	var whole []string // those that tell the same server and tool, or run together alike
 	for _, tool := range s.byKey[name.Key] {
 		if of := s.tools[tool]; len(of) == 0 && name.MCP || slices.ContainsFunc(of, name.Same) {
@@ -207,7 +207,7 @@ func (n *Names) meant(ctx context.Context, s *namespace, a *asked) (string, erro
 }
 
 // alone is the only tool that a name may mean where but one of the two tells the server.
-func (s *namespace) alone(name ingest.Name, a *asked) string {
+func (s *namespace) alone(name accounts.Name, a *asked) string {
 	if !name.MCP {
 		if tools := s.bare[strings.TrimPrefix(a.Tool, "MCP:")]; len(tools) == 1 && !a.host {
 			return tools[0]
@@ -229,7 +229,7 @@ func (s *namespace) alone(name ingest.Name, a *asked) string {
 
 // join notes that a name means a tool. It is kept where the tool's own name does not tell
 // of which server it is: no other server's may have the place.
-func (n *Names) join(ctx context.Context, s *namespace, a *asked, name ingest.Name, tool string) error {
+func (n *Names) join(ctx context.Context, s *namespace, a *asked, name accounts.Name, tool string) error {
 	if !a.write {
 		return nil
 	}
@@ -255,10 +255,10 @@ func (n *Names) agree(ctx context.Context, a *asked, tool string) (agree, told b
 	if err != nil {
 		return false, false, err
 	}
-	own := ingest.NameOf(tool)
+	own := accounts.NameOf(tool)
 	theirs := map[string]bool{}
 	for i := range calls {
-		if account, ok := ingest.FromRecord(&calls[i]); ok && !own.MCP && slices.ContainsFunc(account.Sources, ingest.NamesServers) {
+		if account, ok := accounts.FromRecord(&calls[i]); ok && !own.MCP && slices.ContainsFunc(account.Sources, accounts.NamesServers) {
 			return false, true, nil
 		}
 		for p := range parameters(calls[i].Input) {

@@ -13,8 +13,8 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/kinds"
-	"memoryd/ingest"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 	"memoryd/internal/admission"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/origin"
@@ -133,7 +133,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 	o.amending.Lock() // one reads, joins and writes at a time
 	defer o.amending.Unlock()
 	for i := range calls {
-		if _, account := ingest.FromRecord(&calls[i]); appended[i].New || !account {
+		if _, account := accounts.FromRecord(&calls[i]); appended[i].New || !account {
 			continue
 		}
 		kept, err := o.Store.Call(ctx, calls[i].ToolRef, calls[i].Key)
@@ -142,7 +142,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 		} else if err != nil {
 			return err
 		}
-		amended, changed := ingest.Amended(&kept, &calls[i])
+		amended, changed := accounts.Amended(&kept, &calls[i])
 		if !changed {
 			continue
 		}

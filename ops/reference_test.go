@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/ingest"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 )
 
 // Somebody who guesses a call_ref and records it first does not make the honest call of
@@ -15,7 +15,7 @@ import (
 // agree, are one.
 func TestAReferenceIsItsSourcesOwn(t *testing.T) {
 	now := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
-	op := ValidateToolCallResult{Limits: Limits{MaxTextBytes: 1 << 20}, Deps: Deps{Intake: ingest.NewIntake(func() time.Time { return now }), Now: func() time.Time { return now }}}
+	op := ValidateToolCallResult{Limits: Limits{MaxTextBytes: 1 << 20}, Deps: Deps{Intake: accounts.NewIntake(func() time.Time { return now }), Now: func() time.Time { return now }}}
 	key := func(by, input, metadata string) memoryd.CallKey {
 		t.Helper()
 		ctx := access.With(t.Context(), &access.Principal{Source: by})

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"memoryd"
-	"memoryd/ingest"
+	"memoryd/internal/accounts"
 )
 
 // TelemetryRequest is an OpenTelemetry export request of spans or log records.
@@ -47,7 +47,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 }
 
 // recordAccounts records calls that a source told of.
-func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []ingest.Call, taken *TelemetryTaken) error {
+func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []accounts.Call, taken *TelemetryTaken) error {
 	for len(calls) > 0 {
 		n := min(len(calls), telemetryBatch)
 		request := RecordRequest{Workspace: workspace, Async: true}
@@ -73,7 +73,7 @@ func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []inge
 }
 
 // itemOf is a call as a request would have sent it.
-func itemOf(c *ingest.Call) Item {
+func itemOf(c *accounts.Call) Item {
 	call := c.Record()
 	return Item{Call: call, ToolCallID: memoryd.ToolCallID(call.Metadata)}
 }

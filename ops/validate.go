@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/ingest"
+	"memoryd/internal/accounts"
 	"memoryd/internal/textsafe"
 )
 
@@ -174,7 +174,7 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 	// has the same placeholders.
 	o.Redaction.call(ctx, &call)
 	source := sourceOf(ctx)
-	if account, told := ingest.FromRecord(&call); told {
+	if account, told := accounts.FromRecord(&call); told {
 		account.Owner = source
 		if o.Intake.Recognise(r.Workspace, &account); account.As != "" {
 			call.Tool, item.ToolCallID, source = account.Tool, memoryd.RefID(account.As), account.Owner
@@ -201,10 +201,10 @@ func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reas
 	if o.Names == nil {
 		return "", nil
 	}
-	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !ingest.NotOffered(c.Tool, c.Output)}
-	account, told := ingest.FromRecord(c)
+	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !accounts.NotOffered(c.Tool, c.Output)}
+	account, told := accounts.FromRecord(c)
 	if told {
-		a.host = slices.ContainsFunc(account.Sources, ingest.NamesServers)
+		a.host = slices.ContainsFunc(account.Sources, accounts.NamesServers)
 	}
 	meant, known, err := o.Names.Of(ctx, a)
 	if err != nil || known || a.write {

@@ -20,8 +20,8 @@ import (
 	"memoryd/evaluate"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
-	"memoryd/ingest"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
 	"memoryd/internal/telemetry/metrics"
@@ -58,7 +58,7 @@ type app struct {
 	survey    *survey.Survey
 	metrics   *metrics.Registry
 	agreement *evaluate.Agreement
-	intake    *ingest.Intake
+	intake    *accounts.Intake
 	tracer    *trace.Tracer // nil: tracing is off
 	keys      *access.Keys
 	audit     *access.Audit

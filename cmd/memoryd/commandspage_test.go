@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
 
 	"github.com/alecthomas/kong"
 )
@@ -25,7 +25,7 @@ func TestTheCommandsPageIsTheTable(t *testing.T) {
 		"| `--workspace` (`MEMORYD_WORKSPACE`) | The workspace. |\n| `--json` | Print JSON, one document per line. |\n" +
 		"| `--config` (`MEMORYD_CONFIG`) | Configuration file. |\n| `--data` (`MEMORYD_DATA`) | Folder of the embedded store. |\n" +
 		"| `--no-daemon` (`MEMORYD_NO_DAEMON`) | Start no server in the background. |\n")
-	formats := strings.Join(ingest.FormatNames(), ", ")
+	formats := strings.Join(transcripts.FormatNames(), ", ")
 	for _, n := range parser.Model.Leaves(true) {
 		fmt.Fprintf(&page, "\n## memoryd %s\n\n%s\n", n.Path(), n.Help)
 		rows := ""

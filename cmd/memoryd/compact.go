@@ -14,7 +14,7 @@ import (
 
 	"memoryd/compact"
 	"memoryd/config"
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,7 +59,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 			return ctx.Err()
 		}
 		var err error
-		if format, _ := ingest.Detect(ctx, name); name != "-" && ingest.HoldsConversations(format) {
+		if format, _ := transcripts.Detect(ctx, name); name != "-" && transcripts.HoldsConversations(format) {
 			err = eachTranscribed(ctx, name, each)
 		} else {
 			err = eachConversation(std.in, name, each)
@@ -225,7 +225,7 @@ func eachConversation(stdin io.Reader, name string, each func(conversation) erro
 
 // eachTranscribed gives the conversations of a transcript.
 func eachTranscribed(ctx context.Context, name string, each func(conversation) error) error {
-	all, err := ingest.Conversations(ctx, name)
+	all, err := transcripts.Conversations(ctx, name)
 	if err != nil {
 		return err
 	}

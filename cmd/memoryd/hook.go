@@ -16,11 +16,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"memoryd/ingest"
+	"memoryd/integrations/mcp"
+	"memoryd/integrations/transcripts"
+	"memoryd/internal/accounts"
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
-	"memoryd/mcp"
 )
 
 // hookCmds are what memoryd does as a hook of an agent's host.
@@ -70,12 +71,12 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 		fmt.Fprintln(std.err, "memoryd: cannot read the hook's input, or it is too large")
 		return nil
 	}
-	h, err := ingest.Readers{}.Hook(c.Host, body, time.Now())
+	h, err := transcripts.Readers{}.Hook(c.Host, body, time.Now())
 	if err != nil {
 		fmt.Fprintln(std.err, "memoryd:", err)
 		return nil
 	}
-	if h.Moment == ingest.Ends {
+	if h.Moment == accounts.Ends {
 		c.complete(std, h.Transcript)
 		return nil
 	}

@@ -19,7 +19,8 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
+	"memoryd/internal/accounts"
 	"memoryd/internal/client"
 
 	"github.com/schollz/progressbar/v3"
@@ -54,7 +55,7 @@ func (c importCounts) String() string {
 
 // Validate rejects unknown formats.
 func (c importCmd) Validate() error {
-	return checkFormat(c.Format, append(ingest.FormatNames(), "reme"))
+	return checkFormat(c.Format, append(transcripts.FormatNames(), "reme"))
 }
 
 // Run imports the files in order. A rejected line does not stop the others, but makes the
@@ -70,7 +71,7 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 	}
 	for _, f := range files {
 		if !f.named {
-			if _, err := ingest.Detect(ctx, f.path); err != nil {
+			if _, err := transcripts.Detect(ctx, f.path); err != nil {
 				fmt.Fprintf(std.err, "%s: skipped: %v\n", f.path, err)
 				continue // a folder holds all kinds of files
 			}
@@ -110,7 +111,7 @@ func findFiles(paths []string) (files []transcript, err error) {
 			files = append(files, transcript{path: path, named: true})
 			continue
 		}
-		found, err := ingest.Find(path)
+		found, err := transcripts.Find(path)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func findFiles(paths []string) (files []transcript, err error) {
 }
 
 // empty says that a file that is recognised holds no call; "" where that is not so.
-func empty(path string, s ingest.Stats) string {
+func empty(path string, s transcripts.Stats) string {
 	if s.Format == "" || s.Calls+s.Unfinished+s.Cancelled > 0 {
 		return ""
 	}
@@ -137,14 +138,14 @@ var ofCalls = []string{"tool_name", "input", "output", "arguments", "args", "res
 // formatOf finds out what a file is. One that only may be of calls is read as such, so
 // that each line says what is wrong with it.
 func (c importCmd) formatOf(ctx context.Context, name string) (string, error) {
-	if name == "-" && c.Format == ingest.Auto {
+	if name == "-" && c.Format == transcripts.Auto {
 		return "calls", nil
 	}
-	if c.Format != ingest.Auto {
+	if c.Format != transcripts.Auto {
 		return c.Format, nil
 	}
-	format, err := ingest.Detect(ctx, name)
-	shape, unknown := errors.AsType[*ingest.UnknownShape](err)
+	format, err := transcripts.Detect(ctx, name)
+	shape, unknown := errors.AsType[*transcripts.UnknownShape](err)
 	if unknown && len(shape.Members) > 0 && !slices.ContainsFunc(shape.Members, func(m string) bool { return slices.Contains(ofCalls, m) }) {
 		return "", err
 	}
@@ -166,10 +167,10 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	number := 0
-	found, err := ingest.ReadFile(ctx, name, ingest.Options{
+	found, err := transcripts.ReadFile(ctx, name, transcripts.Options{
 		Format: format, Read: func(n int) { _ = bar.Add(n) },
-		Fault: func(f ingest.Fault) { fmt.Fprintln(std.err, f) },
-		Call: func(found ingest.Call) {
+		Fault: func(f transcripts.Fault) { fmt.Fprintln(std.err, f) },
+		Call: func(found accounts.Call) {
 			number++
 			call := found.Record()
 			line, err := memoryd.MarshalCallLine(&call)
@@ -260,8 +261,8 @@ type importer struct {
 
 func (i *importer) run(lines *bufio.Reader) error {
 	for number := 1; ; number++ {
-		line, err := ingest.ReadLine(lines, nil)
-		if errors.Is(err, ingest.ErrLongLine) {
+		line, err := transcripts.ReadLine(lines, nil)
+		if errors.Is(err, transcripts.ErrLongLine) {
 			i.reject(number, err.Error())
 			continue
 		}

@@ -21,7 +21,8 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/guidelines/mistakes"
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
+	"memoryd/internal/accounts"
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
@@ -46,7 +47,7 @@ func (c learnCmd) Validate() error {
 	if c.Into != "" && !c.Propose && !c.Apply {
 		return errors.New("--into goes with --propose or --apply")
 	}
-	return checkFormat(c.Format, ingest.FormatNames())
+	return checkFormat(c.Format, transcripts.FormatNames())
 }
 
 // Run reads transcripts, records their calls, and prints the report.
@@ -103,7 +104,7 @@ func (c learnCmd) files(in io.Reader) (files []transcript, drop func(), err erro
 		if err != nil {
 			return nil, drop, err
 		}
-		if paths = ingest.Places(home, os.Getenv); len(paths) == 0 {
+		if paths = transcripts.Places(home, os.Getenv); len(paths) == 0 {
 			return nil, drop, errors.New("found no transcripts of coding agents on this machine: name a file or a folder")
 		}
 	}
@@ -158,11 +159,11 @@ func spooled(in io.Reader) (t transcript, err error) {
 func (c learnCmd) recognise(ctx context.Context, files []transcript) error {
 	var first error
 	for _, f := range files {
-		if c.Format != ingest.Auto {
+		if c.Format != transcripts.Auto {
 			return nil
 		}
-		_, err := ingest.Detect(ctx, f.path)
-		if _, odd := errors.AsType[*ingest.UnknownShape](err); !odd {
+		_, err := transcripts.Detect(ctx, f.path)
+		if _, odd := errors.AsType[*transcripts.UnknownShape](err); !odd {
 			return nil // it is known, or its fault is told when it is read
 		}
 		if first == nil {
@@ -234,11 +235,11 @@ const learnedForm = 4
 
 // learnedFile is what is remembered of a file that was read to its end.
 type learnedFile struct {
-	Form     int          `json:"form"`
-	Path     string       `json:"path"`
-	Size     int64        `json:"size"`
-	Modified time.Time    `json:"modified"`
-	Found    ingest.Stats `json:"found"`
+	Form     int               `json:"form"`
+	Path     string            `json:"path"`
+	Size     int64             `json:"size"`
+	Modified time.Time         `json:"modified"`
+	Found    transcripts.Stats `json:"found"`
 	// Runs are the sessions in it, Judged its judged calls, Tools all and failed ones by
 	// tool; First and Last are when calls were made.
 	Runs     []uint64           `json:"runs,omitempty"`
@@ -308,12 +309,12 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 		l.report.unchanged(before.Found)
 		return before, false, nil
 	}
-	options := ingest.Options{
-		Format: l.command.Format, Call: func(c ingest.Call) { l.take(kept, &c) }, Read: func(n int) { _ = bar.Add(n) },
-		Fault: func(fault ingest.Fault) { l.report.fault(fault.String()) },
+	options := transcripts.Options{
+		Format: l.command.Format, Call: func(c accounts.Call) { l.take(kept, &c) }, Read: func(n int) { _ = bar.Add(n) },
+		Fault: func(fault transcripts.Fault) { l.report.fault(fault.String()) },
 	}
-	kept.Found, err = ingest.ReadFile(ctx, f.path, options)
-	shape, odd := errors.AsType[*ingest.UnknownShape](err)
+	kept.Found, err = transcripts.ReadFile(ctx, f.path, options)
+	shape, odd := errors.AsType[*transcripts.UnknownShape](err)
 	switch {
 	case l.ctx.Err() != nil:
 		return kept, false, l.ctx.Err()
@@ -334,7 +335,7 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 }
 
 // take gathers calls.
-func (l *learner) take(of *learnedFile, c *ingest.Call) {
+func (l *learner) take(of *learnedFile, c *accounts.Call) {
 	call := c.Record()
 	call.Workspace = l.command.Workspace
 	line, err := memoryd.MarshalCallLine(&call)

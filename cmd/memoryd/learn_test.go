@@ -17,7 +17,7 @@ import (
 	"memoryd/config"
 )
 
-const samples = "../../ingest/testdata"
+const samples = "../../integrations/transcripts/testdata"
 
 // learning gives learn a server with an empty store in dir, and no memory of files.
 func learning(t *testing.T) (url, dir string) {

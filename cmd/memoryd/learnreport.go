@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/guidelines/mistakes"
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
 )
 
 // report is what learn says: what was read, and each mistake, those that cost most first.
@@ -87,7 +87,7 @@ const (
 	maxEmpty        = 5
 )
 
-func (r *report) found(path string, s ingest.Stats) {
+func (r *report) found(path string, s transcripts.Stats) {
 	r.Files.Read++
 	r.count(s)
 	if note := empty(path, s); note != "" {
@@ -97,7 +97,7 @@ func (r *report) found(path string, s ingest.Stats) {
 	}
 }
 
-func (r *report) unchanged(s ingest.Stats) {
+func (r *report) unchanged(s transcripts.Stats) {
 	if s.Format == "" && s.Calls == 0 {
 		r.Files.Other++
 		return
@@ -107,7 +107,7 @@ func (r *report) unchanged(s ingest.Stats) {
 	r.Calls.Known += s.Calls
 }
 
-func (r *report) count(s ingest.Stats) {
+func (r *report) count(s transcripts.Stats) {
 	if r.Formats == nil {
 		r.Formats = map[string]int{}
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/integrations/mcp"
 	"memoryd/internal/access"
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
-	"memoryd/mcp"
 )
 
 // publish makes a server one that programs of its user find. Its answer tells when one

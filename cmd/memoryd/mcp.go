@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"memoryd/api"
+	"memoryd/integrations/mcp"
 	"memoryd/internal/access"
 	"memoryd/internal/local"
-	"memoryd/mcp"
 	"memoryd/ops"
 	"memoryd/ui"
 )

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"memoryd/mcp"
+	"memoryd/integrations/mcp"
 )
 
 // mcpCmds are what memoryd does as an MCP server.

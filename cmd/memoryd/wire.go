@@ -19,8 +19,9 @@ import (
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
-	"memoryd/ingest"
+	"memoryd/integrations/transcripts"
 	"memoryd/internal/access"
+	"memoryd/internal/accounts"
 	"memoryd/internal/admission"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -109,7 +110,7 @@ func (a *app) deps() ops.Deps {
 		Store: a.store, Composer: a.composer(llmName, summary), Recent: summary.RecentCallCount, Config: a.cfg.Revisions,
 		Now: time.Now, Sourced: a.window.Sourced,
 	}
-	a.intake = ingest.NewIntake(time.Now)
+	a.intake = accounts.NewIntake(time.Now)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
 	forecasts := preflight.NewCache(a.store, forecast, a.log, time.Now)
 	forecasts.Use(a.window)
@@ -128,7 +129,7 @@ func (a *app) deps() ops.Deps {
 			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
-		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Readers: ingest.Readers{}, Redaction: redaction,
+		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Readers: transcripts.Readers{}, Redaction: redaction,
 		Keyed:  func() bool { return a.keys.Any() },
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,

@@ -41,8 +41,10 @@ var mayImport = map[string][]string{
 	"guidelines/rules":                   {"memoryd"},
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/effect", "store"},
 	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
-	"ingest":                             {"memoryd"},
+	"integrations/mcp":                   {"internal/client"},
+	"integrations/transcripts":           {"memoryd", "internal/accounts"},
 	"internal/access":                    {"memoryd", "store"},
+	"internal/accounts":                  {"memoryd"},
 	"internal/admission":                 {"memoryd"},
 	"internal/arch":                      {},
 	"internal/arch/sbom":                 {},
@@ -68,10 +70,9 @@ var mayImport = map[string][]string{
 	"llm/llmtest":                        {},
 	"llm/summarize":                      {"memoryd"},
 	"llm/usage":                          {"memoryd", "store"},
-	"mcp":                                {"internal/client"},
 	"ops": {
-		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest",
-		"internal/access", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
+		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions",
+		"internal/access", "internal/accounts", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"ops/survey":              {"memoryd", "guidelines/effect", "guidelines/mistakes", "store"},
 	"store":                   {"memoryd"},
@@ -88,7 +89,7 @@ var mayImport = map[string][]string{
 // (see isTestSupport) need no mention.
 var testsAlso = map[string][]string{
 	"api": {
-		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
+		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/accounts", "internal/admission",
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},
@@ -116,14 +117,14 @@ var wiring = []string{"cmd/memoryd"}
 var onlyIn = map[string][]string{
 	"github.com/labstack/echo":          {"api"},
 	"github.com/sashabaranov/go-openai": {"llm"},
-	"modernc.org/sqlite":                {"store/sqlite", "ingest"},
+	"modernc.org/sqlite":                {"store/sqlite", "integrations/transcripts"},
 	"github.com/qdrant/go-client":       {"store/qdrant", "store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"internal/telemetry/metrics"},
-	"go.opentelemetry.io":               {"ingest", "internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
-	"go.yaml.in/yaml":                   {"config", "api", "mcp", "internal/configtest"},
+	"go.opentelemetry.io":               {"integrations/transcripts", "internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
+	"go.yaml.in/yaml":                   {"config", "api", "integrations/mcp", "internal/configtest"},
 	"mvdan.cc/sh":                       {"evaluate/rules"},
 	"github.com/alecthomas/kong":        {"cmd/memoryd"},
-	"github.com/modelcontextprotocol":   {"mcp"},
+	"github.com/modelcontextprotocol":   {"integrations/mcp"},
 }
 
 type listed struct {
@@ -187,6 +188,16 @@ func TestImportsFollowThePlan(t *testing.T) {
 			if imp != "" && imp != name && !isTestSupport(imp) && !slices.Contains(leaves, imp) && !slices.Contains(slices.Concat(allowed, testsAlso[name]), imp) {
 				t.Errorf("a test of %s imports %s, which the plan does not allow", name, imp)
 			}
+		}
+	}
+}
+
+// What reads and serves other programs stands beside the house: the command line alone joins
+// them to it.
+func TestNothingBelowTheCommandsKnowsTheIntegrations(t *testing.T) {
+	for name, list := range mayImport {
+		if i := slices.IndexFunc(list, func(imp string) bool { return strings.HasPrefix(imp, "integrations/") }); i >= 0 {
+			t.Errorf("%s may import %s", name, list[i])
 		}
 	}
 }

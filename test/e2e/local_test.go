@@ -452,7 +452,7 @@ func TestTheWrappedServerStartsEachTime(t *testing.T) {
 // server (issue 36): there is no second store to look for.
 func TestLearnAndExportWorkThroughTheLocalServer(t *testing.T) {
 	h := newHome(t, "XDG_CACHE_HOME="+t.TempDir())
-	dir, err := filepath.Abs("../../ingest/testdata/openhands")
+	dir, err := filepath.Abs("../../integrations/transcripts/testdata/openhands")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,93 @@
+package transcripts
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"memoryd/internal/accounts"
+	"memoryd/internal/loosejson"
+)
+
+// readCline reads the history of a task of Cline, which is Anthropic's messages. Models
+// that call no tools natively write a call as XML into their text, and its result comes
+// as text in the next message.
+func readCline(f *file) func(doc []byte) error {
+	var c *chat
+	return func(doc []byte) error {
+		m, err := loosejson.ParseMembers(doc)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			c = f.chat(f.base + "-" + accounts.Digest(doc))
+		}
+		at := loosejson.Time(m.At("ts|timestamp"))
+		if c.blocks(m.At("content"), at) {
+			return nil
+		}
+		said := contentText(m.At("content"))
+		if m.Text("role") == "assistant" {
+			if tool, args := xmlCall(said); tool != "" {
+				in, err := json.Marshal(args)
+				if err != nil { // texts: it cannot fail
+					return err
+				}
+				c.call("", tool, in, at)
+			}
+			return nil
+		}
+		head := resultHead.FindStringSubmatchIndex(said)
+		if head == nil {
+			return nil
+		}
+		output, _, _ := strings.Cut(said[head[1]:], "<environment_details>")
+		r := result{output: strings.TrimSpace(output), outcome: accounts.Claimed}
+		if inner, failed := strings.CutPrefix(r.output, "The tool execution failed with the following error:"); failed {
+			r.output, r.outcome = strings.TrimSpace(strings.NewReplacer("<error>", "", "</error>", "").Replace(inner)), accounts.Failed
+		} else if strings.HasPrefix(r.output, "The user denied this operation") {
+			r.outcome = accounts.Cancelled
+		}
+		c.result("", said[head[2]:head[3]], r, at)
+		return nil
+	}
+}
+
+var (
+	resultHead = regexp.MustCompile(`(?m)^\[([a-z_]+)[^\n]*\] Result:`)
+	openTag    = regexp.MustCompile(`<([a-z_]+)>`)
+)
+
+// xmlCall is the last call that a text holds as XML: an element whose children are the
+// arguments.
+func xmlCall(text string) (tool string, args map[string]string) {
+	for rest := text; ; {
+		at := openTag.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return tool, args
+		}
+		name := rest[at[2]:at[3]]
+		body, after, closed := strings.Cut(rest[at[1]:], "</"+name+">")
+		if !closed {
+			rest = rest[at[1]:]
+			continue
+		}
+		found := map[string]string{}
+		for inner := body; ; {
+			k := openTag.FindStringSubmatchIndex(inner)
+			if k == nil {
+				break
+			}
+			param := inner[k[2]:k[3]]
+			value, more, ended := strings.Cut(inner[k[1]:], "</"+param+">")
+			if !ended {
+				break
+			}
+			found[param], inner = strings.Trim(value, "\n"), more
+		}
+		if len(found) > 0 && name != "thinking" {
+			tool, args = name, found
+		}
+		rest = after
+	}
+}

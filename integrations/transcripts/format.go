@@ -1,0 +1,284 @@
+package transcripts
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"memoryd"
+	"memoryd/internal/accounts"
+	"memoryd/internal/loosejson"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Format is a file format in which a program records what its agents did.
+type Format struct {
+	// Name is the value for --format.
+	Name string
+	// Expects describes in a few words what such a file looks like.
+	Expects string
+
+	signs  string // see table
+	reader func(f *file) func(doc []byte) error
+}
+
+// Auto means: detect the format.
+const Auto = "auto"
+
+// table says of each format, in the order in which they are tried, what its files look like, and
+// below that the signs of a document of it: alternatives with bars, or a line each, of terms with
+// &: a member; !one that is not there; member=the texts it may be; list/the members of one of its
+// first elements; ~texts of which the document holds one.
+const table = `codex: lines with type and payload, the first a session_meta
+	payload & type=session_meta,response_item,event_msg,turn_context,compacted
+otlp: resourceSpans or resourceLogs
+	resourceSpans | resourceLogs
+inspect: an .eval archive, or eval and samples
+	eval & plan | eval & samples | samples/epoch | epoch & events | epoch & messages
+swe-agent: trajectory with action and observation, or history with role and action
+	trajectory/action,observation | history/role & history/agent | history/role & history/message_type
+openhands: history of events with action, observation and cause; or events with kind
+	source & action | source & observation | source & kind & timestamp | history/source,action | history/source,observation
+	history/source,kind | events/source,action | events/source,observation | events/source,kind | trajectory/source,action
+	trajectory/source,observation | trajectory/source,kind
+mini-swe-agent: messages with <returncode>, or trajectory_format
+	trajectory_format & ~"mini-swe-agent | role & content & ~mswea_bash_command,"<returncode>
+	messages & ~mswea_bash_command,"<returncode>
+opencode: info and messages with parts, as opencode export prints, or its database
+	sessionID & parts | info & messages/info,parts | info & parts
+goose: messages with content of type toolRequest and toolResponse, or its database
+	content & created & ~"toolRequest","toolResponse" | content & session_id & ~"toolRequest","toolResponse"
+	working_dir & message_count
+copilot: events with type and data, the first a session.start
+	type & data & id & timestamp & parentId
+pi: a session with version and cwd, then messages with toolCall and toolResult
+	type=session & id & timestamp & cwd | parentId & message & ~"toolCall","toolResult"
+cursor: events of cursor-agent with type, subtype and session_id
+	session_id & type=tool_call & tool_call | type=system & apiKeySource & session_id
+pydantic-ai: messages with kind and parts with part_kind
+	parts & kind | messages/parts,kind
+langchain: messages with type and data, or as LangChain serialises them
+	lc & kwargs | messages/lc,kwargs | data & type=human,ai,system,tool | messages/type,data
+ai-sdk: messages with parts or content of type tool-...
+	role & !sessionId & ~"toolCallId","tool-invocation" | messages & !sessionId & ~"toolCallId","tool-invocation"
+cline: messages whose texts hold calls as XML and [tool] Result:
+	role & content & ~<environment_details>,] Result:,<task>
+claude-code: lines with type, sessionId, uuid and message
+	loglines | type & !payload & sessionId & message | type & !payload & leafUuid | type & !payload & uuid & message
+	type=system,attachment,queue-operation,progress & !payload & sessionId
+gemini: lines with sessionId, then messages with toolCalls
+	sessionId & projectHash | sessionId & startTime | toolCalls & type=gemini
+langsmith: runs with run_type, inputs and outputs
+	run_type | runs/run_type | data/run_type
+langfuse: observations with type, traceId and startTime
+	traceId & type=TOOL,SPAN,GENERATION,EVENT,AGENT,CHAIN,RETRIEVER,EVALUATOR,EMBEDDING,GUARDRAIL
+	observations/type,startTime | data/traceId,type
+phoenix: spans with span_kind, context and attributes
+	span_kind | spans/span_kind | data/span_kind
+tau-bench: runs with traj and reward, or simulations
+	traj | simulations/messages | messages/requestor
+openai-responses: items with type function_call and call_id
+	type=function_call,function_call_output,custom_tool_call,local_shell_call,mcp_call
+	input/type & !messages & ~"function_call,"mcp_call","custom_tool_call"
+	output/type & !messages & ~"function_call,"mcp_call","custom_tool_call"
+	object=response & !messages & ~"function_call,"mcp_call","custom_tool_call"
+anthropic: messages with blocks of type tool_use and tool_result
+	messages & ~"tool_use","tool_result" | role & content & ~"tool_use","tool_result"
+openai-chat: messages with role and tool_calls
+	messages/role | role & content | role & tool_calls | choices/message | request & ~"role" | body & ~"role"
+	response & ~"role"
+calls: calls with tool_name, input and output
+	tool_name`
+
+// Formats are all supported formats, in the order in which they are tried.
+var Formats = sync.OnceValue(func() (formats []Format) {
+	for line := range strings.SplitSeq(table, "\n") {
+		if signs, is := strings.CutPrefix(line, "\t"); is {
+			f := &formats[len(formats)-1]
+			f.signs = strings.TrimPrefix(f.signs+" | "+signs, " | ")
+			continue
+		}
+		name, expects, _ := strings.Cut(line, ": ")
+		formats = append(formats, Format{Name: name, Expects: expects, reader: readerOf(name)})
+	}
+	return formats
+})
+
+// readerOf is what reads the documents of a format.
+func readerOf(name string) func(*file) func([]byte) error {
+	switch name {
+	case "codex":
+		return readCodex
+	case "otlp":
+		return readOTLP
+	case "inspect":
+		return readInspect
+	case "swe-agent":
+		return each((*file).trajectory)
+	case "openhands":
+		return readOpenHands
+	case "mini-swe-agent":
+		return readMini
+	case "opencode", "goose", "copilot", "pi", "cursor", "pydantic-ai", "langchain", "ai-sdk":
+		return readHost
+	case "cline":
+		return readCline
+	case "claude-code":
+		return readClaude
+	case "gemini":
+		return readGemini
+	case "langsmith", "langfuse", "phoenix":
+		return each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
+	case "tau-bench", "anthropic", "openai-chat":
+		return readChat
+	case "openai-responses":
+		return readResponsesOrChat
+	case "calls":
+		return readCalls
+	}
+	panic("no reader of " + name)
+}
+
+// FormatNames returns the names of all formats, and Auto.
+func FormatNames() []string {
+	names := []string{Auto}
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// shape is a document of which only the outermost members are known.
+type shape struct {
+	doc     []byte
+	members loosejson.Members
+	first   map[string][]*shape // objects among the first elements of lists that are members
+}
+
+func shapeOf(doc []byte) *shape {
+	s := &shape{doc: doc}
+	_ = loosejson.Decode(doc, &s.members) // what is broken has no members
+	return s
+}
+
+// shows reports whether a document has the signs of a format.
+func (s *shape) shows(signs string) bool {
+	for way := range strings.SplitSeq(signs, " | ") {
+		if !slices.ContainsFunc(strings.Split(way, " & "), func(term string) bool { return !s.meets(term) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *shape) meets(term string) bool {
+	if texts, held := strings.CutPrefix(term, "~"); held {
+		return mentions(s.doc, strings.Split(texts, ",")...)
+	}
+	if absent, not := strings.CutPrefix(term, "!"); not {
+		return !s.has(absent)
+	}
+	if list, names, inside := strings.Cut(term, "/"); inside {
+		return s.within(list, strings.Split(names, ",")...)
+	}
+	name, texts, given := strings.Cut(term, "=")
+	return s.has(name) && (!given || slices.Contains(strings.Split(texts, ","), loosejson.Text(s.members[name])))
+}
+
+func (s *shape) has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return len(s.members[n]) == 0 })
+}
+
+// within reports whether the first element of a list that is a member has a member.
+func (s *shape) within(list string, names ...string) bool {
+	first, known := s.first[list]
+	if !known {
+		if first = firstOf(s.members[list]); s.first == nil {
+			s.first = map[string][]*shape{}
+		}
+		s.first[list] = first
+	}
+	return slices.ContainsFunc(first, func(e *shape) bool { return e.has(names...) })
+}
+
+// firstOf are the objects among the first three elements of a list, or in these.
+func firstOf(list jsontext.Value) (first []*shape) {
+	if list.Kind() != '[' {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(list), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for range 3 {
+		if d.PeekKind() == ']' {
+			break
+		}
+		e, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		for _, one := range elementsOf(e) {
+			if one.Kind() == '{' {
+				first = append(first, shapeOf(one.Clone()))
+			}
+		}
+	}
+	return first
+}
+
+// mentions reports whether a document holds one of the texts anywhere.
+func mentions(doc []byte, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(doc, []byte(text)) })
+}
+
+// each makes a reader of documents by themselves.
+func each(take func(f *file, d loosejson.Members, doc []byte)) func(f *file) func(doc []byte) error {
+	return func(f *file) func(doc []byte) error {
+		return func(doc []byte) error {
+			d, err := loosejson.ParseMembers(doc)
+			if err == nil {
+				take(f, d, doc)
+			}
+			return err
+		}
+	}
+}
+
+// readResponsesOrChat reads documents that are items, and those that hold them.
+func readResponsesOrChat(f *file) func(doc []byte) error {
+	item, whole := readResponses(f), readChat(f)
+	return func(doc []byte) error {
+		if shapeOf(doc).has("type") && !bytes.Contains(doc, []byte(`"input":`)) {
+			return item(doc)
+		}
+		return whole(doc)
+	}
+}
+
+// readCalls reads recordings of this program.
+func readCalls(f *file) func(doc []byte) error {
+	return func(doc []byte) error {
+		l, err := memoryd.ParseCall(doc)
+		if err != nil {
+			return err
+		}
+		m := l.Call()
+		c, told := accounts.FromRecord(&m)
+		if !told {
+			// texts: it cannot fail
+			m.Metadata, _ = json.Marshal(map[string]any{
+				"sources": []string{f.format}, "tool_call_id": memoryd.ToolCallID(m.Metadata), "session_id": m.Run(),
+			})
+			c, _ = accounts.FromRecord(&m)
+		}
+		if c.Ref() == "" {
+			c.ID = accounts.Digest(doc)
+		}
+		f.add(c)
+		return nil
+	}
+}

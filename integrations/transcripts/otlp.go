@@ -1,0 +1,180 @@
+package transcripts
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"memoryd/internal/accounts"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+)
+
+// readOTLP reads exports of OpenTelemetry as JSON, as the collector writes them into files.
+func readOTLP(f *file) func(doc []byte) error {
+	return func(doc []byte) error {
+		traces, err := Traces(doc, true)
+		logs, logsErr := Logs(doc, true)
+		for _, c := range append(traces.Calls, logs.Calls...) {
+			f.add(c)
+		}
+		return cmp.Or(err, logsErr)
+	}
+}
+
+// spanInto adds to a batch what a span, or a log record, tells of.
+func spanInto(b *accounts.Batch, s *Span) {
+	c, skipped := spanCall(s)
+	if skipped != "" {
+		b.Skipped[skipped]++
+		b.Planned = append(b.Planned, Planned(s)...)
+		return
+	}
+	b.Calls = append(b.Calls, c)
+}
+
+// unmarshal reads a body in its encoding.
+func unmarshal(body []byte, isJSON bool, r interface {
+	UnmarshalJSON(b []byte) error
+	UnmarshalProto(b []byte) error
+},
+) error {
+	if isJSON {
+		return r.UnmarshalJSON(body)
+	}
+	return r.UnmarshalProto(body)
+}
+
+// Telemetry decodes an export request of spans, or of log records.
+func (Readers) Telemetry(body []byte, logs, isJSON bool) (b accounts.Batch, err error) {
+	read := Traces
+	if logs {
+		read = Logs
+	}
+	b, err = read(body, isJSON)
+	delete(b.Skipped, NoCall)
+	return b, err
+}
+
+// Traces decodes an export request of spans.
+func Traces(body []byte, isJSON bool) (accounts.Batch, error) {
+	b, r := accounts.Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
+	if err := unmarshal(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Traces().ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, s := range scope.Spans().All() {
+				spanInto(&b, spanOf(s))
+			}
+		}
+	}
+	return b, nil
+}
+
+// spanOf is a span in the words of this package.
+func spanOf(s ptrace.Span) *Span {
+	trace, id := s.TraceID(), s.SpanID()
+	out := &Span{
+		Name: s.Name(), Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
+		Parent: hexOf(s.ParentSpanID()),
+		Served: s.Kind() == ptrace.SpanKindServer && !s.ParentSpanID().IsEmpty(),
+		Begun:  instant(s.StartTimestamp()), Done: instant(s.EndTimestamp()),
+		Failed: s.Status().Code() == ptrace.StatusCodeError, Message: s.Status().Message(), Attributes: values(s.Attributes()),
+	}
+	for _, e := range s.Events().All() {
+		if e.Name() == "exception" && out.Message == "" {
+			a := attributes(values(e.Attributes()))
+			out.Message = strings.Trim(a.Text("exception.type")+": "+a.Text("exception.message"), ": ")
+		}
+	}
+	return out
+}
+
+// hexOf is the id of a span, "" where there is none.
+func hexOf(id pcommon.SpanID) string {
+	if id.IsEmpty() {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// Logs decodes an export request of log records.
+func Logs(body []byte, isJSON bool) (accounts.Batch, error) {
+	b, r := accounts.Batch{Skipped: map[string]int{}}, plogotlp.NewExportRequest()
+	if err := unmarshal(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Logs().ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			for _, l := range scope.LogRecords().All() {
+				spanInto(&b, recordOf(l))
+			}
+		}
+	}
+	return b, nil
+}
+
+// recordOf is a log record in the words of package  Its span is that of the
+// agent, not of the call.
+func recordOf(l plog.LogRecord) *Span {
+	s := &Span{Done: instant(cmp.Or(l.Timestamp(), l.ObservedTimestamp())), Attributes: values(l.Attributes())}
+	if id := l.TraceID(); !id.IsEmpty() {
+		s.Trace = hex.EncodeToString(id[:])
+	}
+	if name := l.EventName(); name != "" && s.Attributes["event.name"] == nil {
+		s.Attributes["event.name"] = value(pcommon.NewValueStr(name))
+	}
+	return s
+}
+
+// values gives attributes as JSON.
+func values(of pcommon.Map) map[string]jsontext.Value {
+	out := make(map[string]jsontext.Value, of.Len())
+	for k, v := range of.All() {
+		out[k] = value(v)
+	}
+	return out
+}
+
+func value(v pcommon.Value) jsontext.Value {
+	b, err := json.Marshal(v.AsRaw())
+	if err != nil { // a number that is none
+		return nil
+	}
+	return b
+}
+
+// instant is a time of OTLP; the zero time where there is none.
+func instant(t pcommon.Timestamp) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+// Accepted returns the body of a successful response, in the encoding of the request. rejected
+// counts spans or records that were not recorded; why is the reason.
+func (Readers) Accepted(isJSON bool, rejected int, why string) []byte {
+	r := ptraceotlp.NewExportResponse()
+	if rejected > 0 {
+		r.PartialSuccess().SetRejectedSpans(int64(rejected))
+		r.PartialSuccess().SetErrorMessage(why)
+	}
+	marshal := r.MarshalProto
+	if isJSON {
+		marshal = r.MarshalJSON
+	}
+	b, err := marshal()
+	if err != nil { // a number and a text: it cannot fail
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,353 @@
+package transcripts
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd/internal/accounts"
+	"memoryd/internal/loosejson"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Span is a span or a log record, from any source, with what spanCall needs to recognise a
+// tool call.
+type Span struct {
+	Name string
+	// Served reports that the span is the server's, for a call that its caller's span (the
+	// parent) reports too.
+	Served     bool
+	Trace, ID  string
+	Parent     string // the id of the parent span
+	Begun      time.Time
+	Done       time.Time
+	Failed     bool   // the status is an error
+	Message    string // of the status, or of the exception
+	Attributes map[string]jsontext.Value
+}
+
+// dialect is how one family of instrumentations says what a tool call is. Of the names
+// of attributes, with blanks between them, the first that is there counts.
+type dialect struct {
+	name string
+	// is tells a tool call by its attributes.
+	is                                                    func(a attributes) bool
+	tool, input, output, id, conversation, agent, failure string
+	// brief dialects tell no output but of failures.
+	brief bool
+}
+
+// has tells by one attribute.
+func has(name, value string) func(a attributes) bool {
+	return func(a attributes) bool { return strings.EqualFold(a.Text(name), value) }
+}
+
+// dialects are tried in order: one span may carry several.
+var dialects = []dialect{
+	{
+		name: "langsmith", is: has("langsmith.span.kind", "tool"),
+		tool: "gen_ai.tool.name", input: "gen_ai.prompt", output: "gen_ai.completion", id: "gen_ai.tool.call.id",
+		conversation: "langsmith.trace.session_id session.id",
+	},
+	{
+		name: "genai",
+		is: func(a attributes) bool {
+			op := a.Text("gen_ai.operation.name")
+			return op == "execute_tool" || op == "tool_call" || a.Text("mcp.method.name") == "tools/call"
+		},
+		tool:   "gen_ai.tool.name",
+		input:  "gen_ai.tool.call.arguments gen_ai.tool.arguments gcp.vertex.agent.tool_call_args tool_arguments input.value langfuse.observation.input",
+		output: "gen_ai.tool.call.result gen_ai.tool.result gcp.vertex.agent.tool_response tool_response output.value langfuse.observation.output",
+		id:     "gen_ai.tool.call.id gen_ai.tool.call_id tool_call.id", conversation: "gen_ai.conversation.id session.id conversation.id",
+		agent: "gen_ai.agent.name", failure: "error.type",
+	},
+	{
+		name: "openinference", is: has("openinference.span.kind", "TOOL"),
+		tool: "tool.name", input: "input.value tool.parameters", output: "output.value", id: "tool_call.id tool.id", conversation: "session.id",
+		agent: "agent.name", failure: "error.type",
+	},
+	{
+		name: "traceloop", is: has("traceloop.span.kind", "tool"),
+		tool: "gen_ai.tool.name traceloop.entity.name", input: "gen_ai.tool.call.arguments traceloop.entity.input",
+		output: "gen_ai.tool.call.result traceloop.entity.output", id: "gen_ai.tool.call.id",
+		conversation: "traceloop.association.properties.session_id session.id", failure: "error.type",
+	},
+	{
+		name: "langfuse", is: has("langfuse.observation.type", "tool"),
+		tool: "gen_ai.tool.name", input: "langfuse.observation.input", output: "langfuse.observation.output",
+		id: "gen_ai.tool.call.id", conversation: "session.id",
+	},
+	{
+		name: "ai-sdk", is: has("ai.operationId", "ai.toolCall"),
+		tool: "ai.toolCall.name", input: "ai.toolCall.args", output: "ai.toolCall.result", id: "ai.toolCall.id",
+	},
+	{
+		name: "codex", is: has("event.name", "codex.tool_result"),
+		tool: "tool_name", input: "arguments", output: "output", id: "call_id", conversation: "conversation.id",
+	},
+	{
+		name: "gemini", is: has("event.name", "gemini_cli.tool_call"),
+		tool: "function_name", input: "function_args", output: "error", conversation: "session.id", failure: "error_type", brief: true,
+	},
+	{
+		name: "claude-code",
+		is: func(a attributes) bool {
+			e := a.Text("event.name")
+			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
+		},
+		tool: "tool_name", input: "tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
+	},
+}
+
+// attributes are those of a span.
+type attributes map[string]jsontext.Value
+
+func (a attributes) Text(name string) string { return loosejson.Text(a[name]) }
+
+// first is the first of the attributes that is there.
+func (a attributes) first(names string) jsontext.Value {
+	for n := range strings.FieldsSeq(names) {
+		if v := a[n]; loosejson.There(v) && string(v) != `""` {
+			return v
+		}
+	}
+	return nil
+}
+
+// tells reports whether any of the attributes is there, be it empty.
+func (a attributes) tells(names string) bool {
+	for n := range strings.FieldsSeq(names) {
+		if len(a[n]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// spanName finds the tool in the name of a span.
+var spanName = regexp.MustCompile(`^(?:execute_tool|tools/call|running tool:?) +(.+)$`)
+
+// internalTools are steps of frameworks that only look like tools.
+var internalTools = map[string]bool{"final_answer": true, "FinalAnswerTool": true}
+
+// Reasons why a span or a log record holds no call.
+const (
+	// NoCall: it is about something else.
+	NoCall = "no_call"
+	// ServerSide: the caller's span reports the call better.
+	ServerSide = "server_side"
+	// NotATool: a step of a framework that looks like a tool.
+	NotATool = "not_a_tool"
+	// InLogs: the host's log records report the call; this span only shows that it happened.
+	InLogs = "in_logs"
+	// Nameless: nothing names the tool.
+	Nameless = "no_tool"
+)
+
+// spanCall returns the tool call that a span reports; skipped is the reason if there is none.
+// The call's Source is "otlp:" and the dialect; readers of exports replace it.
+func spanCall(s *Span) (c accounts.Call, skipped string) {
+	a := attributes(s.Attributes)
+	for i := range dialects {
+		d := &dialects[i]
+		if !d.is(a) {
+			continue
+		}
+		if s.Served {
+			return c, ServerSide
+		}
+		if !loosejson.There(a.first(d.input)) && a.Text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
+			return c, InLogs
+		}
+		c = accounts.Call{
+			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,
+			Tool: loosejson.Text(a.first(d.tool)), ID: spanText(a.first(d.id)),
+			Conversation: loosejson.Text(a.first(d.conversation)), Agent: loosejson.Text(a.first(d.agent)),
+		}
+		if m := spanName.FindStringSubmatch(s.Name); c.Tool == "" && m != nil {
+			c.Tool = m[1]
+		}
+		c.Tool, c.Input = inNamespace(a.Text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
+		if d.name == "claude-code" {
+			fromParameters(&c, a["tool_parameters"])
+		}
+		r := s.result(a, d)
+		end(&c, r)
+		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.output) // content is opt-in
+		c.ID = cmp.Or(c.ID, r.id)
+		identify(&c, a)
+		switch {
+		case !c.Named():
+			return c, Nameless
+		case internalTools[c.Tool]:
+			return c, NotATool
+		}
+		return c, ""
+	}
+	return c, NoCall
+}
+
+// fromParameters reads what Claude Code tells of a call beside its arguments, some under
+// names of its own: the command of its shell, and which tool of MCP it was.
+func fromParameters(c *accounts.Call, v jsontext.Value) {
+	p := loosejson.MembersOf(jsontext.Value(input(v)))
+	if server, tool := p.Text("mcp_server_name"), p.Text("mcp_tool_name"); c.Tool == "mcp_tool" && server != "" && tool != "" {
+		c.Tool = "mcp__" + server + "__" + tool
+	}
+	if command := p["full_command"]; len(c.Input) == 0 && command.Kind() == '"' {
+		c.Input = json.RawMessage(objectOf("command", command))
+	}
+}
+
+// plannedCall is an attribute of OpenInference's spans of models: a member of a call that
+// the model asked for.
+var plannedCall = regexp.MustCompile(`^(llm\.output_messages\.\d+\.message\.tool_calls\.\d+\.tool_call\.)id$`)
+
+// Planned returns the calls that a model asked for in a span, by id and with their arguments.
+// If a call has a single text argument, the tool's span holds only its value.
+func Planned(s *Span) (calls []accounts.Call) {
+	a := attributes(s.Attributes)
+	if a.Text("openinference.span.kind") != "LLM" {
+		return nil
+	}
+	for name := range a {
+		m := plannedCall.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		c := accounts.Call{
+			ID: a.Text(name), Tool: a.Text(m[1] + "function.name"), Input: input(a[m[1]+"function.arguments"]), Trace: s.Trace,
+			Conversation: a.Text("session.id"),
+		}
+		identify(&c, a)
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// identify makes a span without a call id one call for ever: by its own id.
+func identify(c *accounts.Call, a attributes) {
+	if c.Conversation == "" {
+		c.Conversation = c.Trace
+	}
+	if c.ID == "" && c.Span != "" {
+		c.ID = accounts.SpanID + c.Span
+	}
+	if ms, ok := loosejson.NumberOf(a["duration_ms"]); ok {
+		c.Duration = loosejson.Seconds(ms / 1e3)
+	} else if c.Duration == 0 && !c.Begun.IsZero() && c.Done.After(c.Begun) {
+		c.Duration = c.Done.Sub(c.Begun) // a span is measured
+	}
+	if c.Begun.IsZero() && !c.Done.IsZero() {
+		c.Begun = c.Done.Add(-c.Duration)
+	}
+	cut, _ := loosejson.Truth(a["output_truncated"])
+	c.Truncated = c.Truncated || cut
+}
+
+// result is how a span ended.
+func (s *Span) result(a attributes, d *dialect) result {
+	r := spanOutput(a.first(d.output))
+	if d.name == "codex" {
+		r = unwrapCodex(r.output)
+	}
+	if ok, known := loosejson.Truth(a["success"]); known && !ok {
+		r.outcome = accounts.Failed
+	} else if known {
+		r.outcome = max(r.outcome, accounts.Claimed)
+	}
+	if e := a.Text("decision"); e == "reject" || e == "decline" {
+		r.outcome = accounts.Cancelled
+	}
+	if f := loosejson.Text(a.first(d.failure)); f != "" {
+		r.outcome, r.errorType = max(r.outcome, accounts.Failed), f
+	}
+	if s.Failed || len(a["pydantic_ai.tool.retry.cause"]) > 0 || a.Text("langfuse.observation.level") == "ERROR" {
+		r.outcome = max(r.outcome, accounts.Failed)
+	}
+	if r.outcome == accounts.Failed && r.output == "" {
+		r.output = cmp.Or(s.Message, a.Text("langfuse.observation.status_message"))
+	}
+	r.outcome = max(r.outcome, accounts.Claimed)
+	return r
+}
+
+// spanText is a text, or the last of several (some exporters send a call's id and
+// the model's).
+func spanText(v jsontext.Value) string {
+	if many := loosejson.Elements(v); len(many) > 0 {
+		return loosejson.TextOf(many[len(many)-1])
+	}
+	return loosejson.Text(v)
+}
+
+// spanInput takes the arguments out of what instrumentations put around them.
+func spanInput(v jsontext.Value) json.RawMessage {
+	in := input(v)
+	if len(in) == 0 || in[0] != '{' {
+		return in
+	}
+	w := loosejson.MembersOf(jsontext.Value(in))
+	inputs, args, kwargs := w.At("inputs"), w.At("args"), w.At("kwargs")
+	switch {
+	case len(w["input_str"]) > 0 && inputs.Kind() == '{': // OpenLLMetry's LangChain
+		return input(inputs)
+	case args.Kind() == '[' && kwargs.Kind() == '{': // smolagents, Langfuse
+		return positional(loosejson.Elements(args), loosejson.MembersOf(kwargs))
+	}
+	return in
+}
+
+// positional joins arguments without names to those with one: an only one is the input, of
+// several the places are the names.
+func positional(args []jsontext.Value, all loosejson.Members) json.RawMessage {
+	if len(args) == 1 && len(all) == 0 {
+		return input(args[0])
+	}
+	for i, v := range args {
+		all[strconv.Itoa(i)] = v
+	}
+	in, err := json.Marshal(all)
+	if err != nil { // it was decoded just now
+		return nil
+	}
+	return in
+}
+
+// toolResult reads a message of LangChain that holds a tool's result.
+func toolResult(m loosejson.Members) result {
+	r := result{output: contentText(m.At("content")), id: m.Text("tool_call_id")}
+	if m.Text("status") == "error" {
+		r.outcome = accounts.Failed
+	}
+	return r
+}
+
+// spanOutput takes the result out of what instrumentations put around it.
+func spanOutput(v jsontext.Value) result {
+	s := contentText(v)
+	inner := jsontext.Value(strings.TrimSpace(s))
+	if inner.Kind() == '"' && inner.IsValid(lax...) { // the AI SDK writes every result as JSON
+		return result{output: loosejson.Text(inner)}
+	}
+	if inner.Kind() != '{' || !inner.IsValid(lax...) {
+		return result{output: s}
+	}
+	w := loosejson.MembersOf(inner)
+	data, kwargs := loosejson.MembersOf(w.At("data")), loosejson.MembersOf(w.At("output.kwargs"))
+	switch ofTool := w.Text("type") == "tool"; {
+	case ofTool && len(data["content"]) > 0:
+		return toolResult(data)
+	case len(kwargs["content"]) > 0:
+		return toolResult(kwargs)
+	case ofTool && len(w["content"]) > 0:
+		return toolResult(w)
+	case w["content"].Kind() == '[' && len(w["isError"]) > 0:
+		return mcpOutput(inner)
+	}
+	return result{output: s}
+}

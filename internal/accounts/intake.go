@@ -1,0 +1,218 @@
+package accounts
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The bounds of what an Intake remembers: for how long it knows a call again by its
+// tool, arguments and times (a transcript comes at the end of a session), how often it
+// looks for what is older, of how many workspaces at once (beyond it begins anew), and
+// how many sources it counts apart. Of calls that a model only asked for it remembers
+// maxPlanned.
+const (
+	maxPlanned = 1 << 12
+	remembered = 12 * time.Hour
+	sweepEvery = time.Minute
+	maxRecent  = 16
+	maxSources = 64
+)
+
+// Intake remembers recently reported calls, so that another report of the same call is merged
+// with it. It counts the calls of each source. It is safe for concurrent use. A nil Intake
+// remembers nothing.
+type Intake struct {
+	now    func() time.Time
+	mu     sync.Mutex
+	recent map[string]*Joiner // by workspace
+	swept  time.Time
+	asked  map[string]json.RawMessage // arguments of planned calls, by workspace and ref
+	counts map[string]map[string]int64
+	last   map[string]time.Time // by source: when it told of a call
+}
+
+// NewIntake returns an empty Intake.
+func NewIntake(now func() time.Time) *Intake {
+	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
+}
+
+// Plan remembers the arguments of calls that a model asked for.
+func (i *Intake) Plan(workspace string, planned []Call) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for k := range planned {
+		if len(i.asked) >= maxPlanned || i.asked == nil {
+			i.asked = map[string]json.RawMessage{}
+		}
+		if in := planned[k].Input; len(in) > 0 && in[0] == '{' && len(in) < 1<<16 {
+			i.asked[workspace+"\x00"+planned[k].Ref()] = in
+		}
+	}
+}
+
+// Join merges reports that arrived together and returns the complete calls. If a report gives
+// only the value of the single argument, Join replaces it by the arguments that the model
+// asked for.
+func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
+	j := NewJoiner(func(c Call) { calls = append(calls, c) })
+	for _, c := range accounts {
+		j.Add(c, i.now())
+	}
+	j.Flush()
+	if n := j.Unfinished + j.Cancelled; n > 0 {
+		i.Drop(accounts[0].Source, map[string]int{"unfinished": n})
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for k := range calls {
+		c := &calls[k]
+		if asked := i.asked[workspace+"\x00"+c.Ref()]; len(asked) > 0 && len(c.Input) > 0 && c.Input[0] == '"' && bytes.Contains(asked, c.Input) {
+			c.Input = asked
+		}
+	}
+	return calls
+}
+
+// Recognise checks whether a call to be recorded is another report of a recent call. If so,
+// the call gets the As, Owner and Tool of that one. A call of another owner counts as the
+// same only if the arguments agree, because a reference alone can be guessed.
+func (i *Intake) Recognise(workspace string, c *Call) {
+	if i == nil {
+		return
+	}
+	now := i.now()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	recent := i.recent[workspace]
+	if recent == nil {
+		if len(i.recent) >= maxRecent {
+			clear(i.recent)
+		}
+		recent = NewJoiner(func(Call) {})
+		i.recent[workspace] = recent
+	}
+	if now.Sub(i.swept) >= sweepEvery {
+		i.swept = now
+		for _, j := range i.recent {
+			j.Due(now.Add(-remembered))
+		}
+	}
+	own, outcome := c.Ref(), "new"
+	e := recent.find(c)
+	if e != nil {
+		known := &e.Value.(*held).call //nolint:forcetypeassert // the list holds nothing else
+		if known.Owner == c.Owner || bytes.Equal(argumentsOf(known), argumentsOf(c)) {
+			outcome = "known"
+			c.As, c.Owner, c.Tool = known.As, known.Owner, known.Tool
+		} else {
+			e = nil
+		}
+	}
+	if strings.HasPrefix(c.Source, "otlp:") || strings.HasPrefix(c.Source, "hook:") { // Came counts the others
+		i.count(c.Source, outcome, 1)
+	}
+	brief := *c
+	brief.As, brief.Output = c.Ref(), ""
+	recent.add(e, &brief, now, brief.As, own)
+}
+
+// Drop counts reports that were left out, by reason.
+func (i *Intake) Drop(source string, byReason map[string]int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for reason, n := range byReason {
+		i.count(source, reason, n)
+	}
+}
+
+// NoSuchTool counts a call of a tool that no host offered. Recognise took it for one.
+func (i *Intake) NoSuchTool(metadata []byte, account *Call) {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	source := wayOf(metadata)
+	if source == "" {
+		source = account.Source
+		i.count(source, "new", -1)
+	}
+	i.count(source, "no_such_tool", 1)
+}
+
+// Came counts calls that arrived over the API: recorded, already known, and refused.
+// Recognise has already counted those from telemetry and hooks.
+func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
+	source := wayOf(metadata)
+	if source == "" {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for outcome, n := range map[string]int{"new": fresh, "known": known, "refused": refused} {
+		if n > 0 {
+			i.count(source, outcome, n)
+		}
+	}
+}
+
+// wayOf tells by a call's metadata which way it came, "" for those that Recognise counted.
+// Names that callers choose are none: there must be few.
+func wayOf(metadata []byte) string {
+	if !bytes.Contains(metadata, []byte(`"source`)) {
+		return "api"
+	}
+	var m struct {
+		Source  string   `json:"source"`
+		Sources []string `json:"sources"`
+	}
+	switch err := json.Unmarshal(metadata, &m); {
+	case err != nil:
+	case m.Source == "mcp-wrap" || m.Source == "mcp":
+		return m.Source
+	case len(m.Sources) > 0 && (strings.HasPrefix(m.Sources[0], "otlp:") || strings.HasPrefix(m.Sources[0], "hook:")):
+		return ""
+	case len(m.Sources) > 0 && strings.HasPrefix(m.Sources[0], "client:"):
+		return "client"
+	case len(m.Sources) > 0:
+		return "import"
+	}
+	return "api"
+}
+
+// LastSeen returns when each source last reported a call.
+func (i *Intake) LastSeen() map[string]time.Time {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return maps.Clone(i.last)
+}
+
+// count adds to a counter; the mutex is held.
+func (i *Intake) count(source, outcome string, n int) {
+	if i.counts[source] == nil {
+		if len(i.counts) >= maxSources {
+			source = "other"
+		}
+		if i.counts[source] == nil {
+			i.counts[source] = map[string]int64{}
+		}
+	}
+	i.last[source] = i.now()
+	i.counts[source][outcome] += int64(n)
+}
+
+// Counts returns, for each source, what happened to its calls: "new", "known", "refused",
+// "unfinished", or the reason why they were left out.
+func (i *Intake) Counts() map[string]map[string]int64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := make(map[string]map[string]int64, len(i.counts))
+	for source, outcomes := range i.counts {
+		all[source] = maps.Clone(outcomes)
+	}
+	return all
+}

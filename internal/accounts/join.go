@@ -1,0 +1,464 @@
+package accounts
+
+import (
+	"bytes"
+	"container/list"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd"
+)
+
+// The bounds of what a Joiner holds.
+const (
+	maxHeld      = 20_000
+	maxHeldBytes = 64 << 20
+	// overlap is how far the times of two accounts of one call may lie apart: the
+	// clock of another process, a hook that ran late.
+	overlap = 2 * time.Second
+	// maxHours is for how long a call can be found by its time.
+	maxHours = 24
+)
+
+// Joiner merges parts and reports of a call: the call in a transcript and its result, the
+// hook and the span of the same call. It holds calls until Flush or Due takes them, or until
+// newer ones push them out.
+//
+// Two parts belong to one call if they have the same Ref. They also do if one has no id or
+// they come from different sources, and their tool and arguments are equal and their times
+// overlap. Parts from one source without an id are never merged that way, because an agent
+// may call the same tool twice.
+//
+// Use NewJoiner to make one. A Joiner is not safe for concurrent use.
+type Joiner struct {
+	emit  func(Call)
+	byRef map[string]*list.Element
+	order *list.List // of *held, the oldest first
+	bytes int
+	came  int // calls that were held so far
+	// alike holds them by what further accounts of them share (see traits), once there
+	// can be any: from the second source on, or with spans.
+	alike  map[uint64][]*list.Element
+	source string
+	mixed  bool
+	seed   maphash.Seed
+
+	// Unfinished counts calls that were dropped without a result, Cancelled those that
+	// somebody stopped.
+	Unfinished, Cancelled int
+}
+
+type held struct {
+	call    Call
+	number  int // in the order in which calls came
+	refs    []string
+	traits  []uint64
+	changed time.Time
+	bytes   int
+}
+
+// NewJoiner returns a Joiner that passes each complete call to emit. Calls that are not Whole
+// are only counted.
+func NewJoiner(emit func(Call)) *Joiner {
+	return &Joiner{
+		emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(),
+		seed: maphash.MakeSeed(),
+	}
+}
+
+// Add adds a call, or a part of one, at the given time. Only Due uses the time.
+func (j *Joiner) Add(c Call, now time.Time) { j.add(j.find(&c), &c, now, c.Ref()) }
+
+// add takes a call into e, a held one, or as a new one where that is nil, to be found
+// by refs.
+func (j *Joiner) add(e *list.Element, c *Call, now time.Time, refs ...string) {
+	if len(c.Sources) == 0 && c.Source != "" {
+		c.Sources = []string{c.Source}
+	}
+	if e == nil {
+		j.came++
+		e = j.order.PushBack(&held{number: j.came})
+		e.Value.(*held).call = *c //nolint:forcetypeassert // the list holds nothing else
+	} else {
+		h := e.Value.(*held) //nolint:forcetypeassert // as above
+		j.bytes -= h.bytes
+		merge(&h.call, c)
+	}
+	j.index(e, refs, now)
+	for j.order.Len() > maxHeld || j.bytes > maxHeldBytes && j.order.Len() > 1 {
+		j.letGo(j.order.Front())
+	}
+}
+
+// Due emits the calls to which nothing was added since the given time.
+func (j *Joiner) Due(since time.Time) {
+	for e := j.order.Front(); e != nil; {
+		next := e.Next()
+		if h := e.Value.(*held); !h.changed.After(since) { //nolint:forcetypeassert // as above
+			j.letGo(e)
+		}
+		e = next
+	}
+}
+
+// Flush emits all calls in the order in which they were first seen.
+func (j *Joiner) Flush() {
+	for e := j.order.Front(); e != nil; e = j.order.Front() {
+		j.letGo(e)
+	}
+}
+
+// Held returns the number of waiting calls.
+func (j *Joiner) Held() int { return j.order.Len() }
+
+func (j *Joiner) letGo(e *list.Element) {
+	h := j.remove(e)
+	switch {
+	case h.call.Outcome == Cancelled:
+		j.Cancelled++
+	case !h.call.Whole():
+		j.Unfinished++
+	default:
+		j.emit(h.call)
+	}
+}
+
+func (j *Joiner) remove(e *list.Element) *held {
+	h := j.order.Remove(e).(*held) //nolint:forcetypeassert // as above
+	j.bytes -= h.bytes
+	for _, ref := range h.refs {
+		delete(j.byRef, ref)
+	}
+	j.unlike(h, e)
+	return h
+}
+
+func (j *Joiner) unlike(h *held, e *list.Element) {
+	for _, t := range h.traits {
+		if left := slices.DeleteFunc(j.alike[t], func(o *list.Element) bool { return o == e }); len(left) > 0 {
+			j.alike[t] = left
+		} else {
+			delete(j.alike, t)
+		}
+	}
+	h.traits = nil
+}
+
+// index makes a held call findable by what is known of it now.
+func (j *Joiner) index(e *list.Element, refs []string, now time.Time) {
+	h := e.Value.(*held) //nolint:forcetypeassert // as above
+	h.changed = now
+	h.bytes = 512 + len(h.call.Input) + len(h.call.Output)
+	j.bytes += h.bytes
+	for _, ref := range refs {
+		if ref != "" && j.byRef[ref] == nil {
+			j.byRef[ref] = e
+			h.refs = append(h.refs, ref)
+		}
+	}
+	if j.mixed {
+		j.unlike(h, e)
+		j.liken(h, e)
+	}
+}
+
+func (j *Joiner) liken(h *held, e *list.Element) {
+	h.traits = j.traits(&h.call, h.call.Parent, h.call.Span)
+	for _, t := range h.traits {
+		j.alike[t] = append(j.alike[t], e)
+	}
+}
+
+// mix notes the source of a call. With the second one, and with the first span, the
+// calls so far become findable by their traits.
+func (j *Joiner) mix(c *Call) {
+	if j.source == "" {
+		j.source = c.Source
+	}
+	if j.mixed || c.Source == j.source && c.Span == "" {
+		return
+	}
+	j.mixed = true
+	for e := j.order.Front(); e != nil; e = e.Next() {
+		j.liken(e.Value.(*held), e) //nolint:forcetypeassert // as above
+	}
+}
+
+// traits are what accounts of one call share, each hashed: a span right above or below, if
+// the parameters above and below name the other account's Span and Parent, and the
+// arguments with the hours in which it ran.
+func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
+	args, sum := argumentsOf(c), uint64(0)
+	add := func(kind byte, is string) {
+		if t := maphash.Comparable(j.seed, trait{sum, kind, is}); !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	if above != "" {
+		add('a', c.Trace+"/"+above)
+	}
+	if below != "" {
+		add('b', c.Trace+"/"+below)
+	}
+	if len(args) == 0 {
+		return list
+	}
+	sum = maphash.Bytes(j.seed, args)
+	if from, to := c.span(); !from.IsZero() {
+		first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
+		for hour := first; hour <= min(last, first+maxHours); hour++ {
+			add('t', strconv.FormatInt(hour, 10))
+		}
+	}
+	return list
+}
+
+type trait struct {
+	args uint64
+	kind byte
+	is   string
+}
+
+// find gives the held call that c is a part or another account of.
+func (j *Joiner) find(c *Call) *list.Element {
+	ref := c.Ref()
+	if e := j.byRef[ref]; ref != "" && e != nil {
+		return e
+	}
+	if j.mix(c); !j.mixed {
+		return nil
+	}
+	var oldest *list.Element
+	for _, t := range j.traits(c, c.Span, c.Parent) {
+		for _, e := range j.alike[t] {
+			h := e.Value.(*held)                                          //nolint:forcetypeassert // as above
+			if oldest != nil && oldest.Value.(*held).number <= h.number { //nolint:forcetypeassert // as above
+				continue
+			}
+			if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && !apart(o, c) && meet(o, c)) {
+				oldest = e
+			}
+		}
+	}
+	return oldest
+}
+
+// argumentsOf is the canonical text of a call's input; nothing when it is not known.
+func argumentsOf(c *Call) []byte {
+	if len(c.Input) > 1<<20 { // such an input is known by its beginning
+		return c.Input[:1<<10]
+	}
+	return memoryd.InputText(c.Input)
+}
+
+// sameTool compares names without the server and the host that some put before
+// them: mcp__files__read is mcp_files_read, and both, MCP:read and files.read are read.
+func sameTool(a, b string) bool {
+	a, b = strings.ReplaceAll(a, "__", "_"), strings.ReplaceAll(b, "__", "_")
+	if a == b {
+		return true
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	before, ok := strings.CutSuffix(a, b)
+	return ok && b != "" && strings.ContainsRune("_.:/", rune(before[len(before)-1]))
+}
+
+// nested reports whether one account is the span right above the other: a framework's
+// around that of its MCP client.
+func nested(a, b *Call) bool {
+	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span) &&
+		(len(a.Input) == 0 || len(b.Input) == 0 || bytes.Equal(argumentsOf(a), argumentsOf(b)))
+}
+
+// apart reports whether the ids that an agent's model gave tell two accounts apart; what
+// else stands for an id is the source's own.
+func apart(a, b *Call) bool {
+	own := func(c *Call) bool { return c.ID != "" && !strings.HasPrefix(c.ID, SpanID) }
+	return own(a) && own(b) && a.ID != b.ID
+}
+
+// meet reports whether the times of two accounts overlap.
+func meet(a, b *Call) bool {
+	from, to := a.span()
+	start, end := b.span()
+	return !from.IsZero() && !start.IsZero() && !start.After(to.Add(overlap)) && !from.After(end.Add(overlap))
+}
+
+// span is from when to when the call ran, as far as that is known.
+func (c *Call) span() (from, to time.Time) {
+	from, to = c.Begun, c.Done
+	switch {
+	case from.IsZero() && to.IsZero():
+	case from.IsZero():
+		from = to.Add(-c.Duration)
+	case to.IsZero():
+		to = from.Add(c.Duration)
+	}
+	return from, to
+}
+
+// field is something that several accounts of one call tell.
+type field uint8
+
+const (
+	named     field = iota // the tool and who called it
+	arguments              // what it was given
+	answer                 // what it said
+	exit                   // how it ended, beside the worse of two outcomes, which holds
+	took                   // how long it took
+	fields
+)
+
+// SpanID begins the id of a call that only a span has.
+const SpanID = "span-"
+
+// wrapper is the source that stands between an agent and a server of MCP.
+const wrapper = "mcp-wrap"
+
+// trust is the order of trust between accounts of one call, by field, the greater the
+// better: a transcript is the host's own account, of arguments as the model gave them; a
+// wrapper stands beside the tool and hears it whole; a span is often cut, and its names
+// and arguments are the exporter's; a hook hardly knows how a call ended.
+var trust = map[string][fields]int{
+	//            named arguments answer exit took
+	"transcript": {5, 5, 4, 5, 3},
+	"hook":       {4, 4, 2, 2, 1},
+	wrapper:      {3, 3, 5, 4, 5},
+	"client":     {2, 2, 3, 3, 4},
+	"otlp":       {1, 1, 1, 1, 2},
+}
+
+// trustIn is how much a source is believed of a field.
+func trustIn(source string, f field) int {
+	kind, _, _ := strings.Cut(source, ":")
+	if of, ok := trust[kind]; ok {
+		return of[f]
+	}
+	if source == "" {
+		return 0
+	}
+	return trust["transcript"][f]
+}
+
+// trusted is how much that is believed what a call has of a field: as who gave it, or, of
+// a record, as the best who told of it.
+func (c *Call) trusted(f field) int {
+	if c.by[f] > 0 {
+		return c.by[f]
+	}
+	best := trustIn(c.Source, f)
+	for _, s := range c.Sources {
+		best = max(best, trustIn(s, f))
+	}
+	return best
+}
+
+// stands reports whether an id stands for one that a span does not tell.
+func (c *Call) stands(id string) bool {
+	return c.Trace != "" && (id == c.Trace || id == SpanID+c.Span) && id != ""
+}
+
+// merge adds to a call what another account of it knows better, field by field.
+func merge(a, b *Call) {
+	m := merging{Call: a, other: b}
+	for f := range fields {
+		mine, other := a.trusted(f), b.trusted(f)
+		m.better[f] = other > mine
+		a.by[f], b.by[f] = mine, other
+	}
+	m.arguments()
+	m.answer()
+	m.names()
+	m.ending()
+	a.Local = a.Local || b.Local
+	for _, s := range b.Sources {
+		if !slices.Contains(a.Sources, s) {
+			a.Sources = append(a.Sources, s)
+		}
+	}
+	for f := range fields {
+		if m.theirs[f] {
+			a.by[f] = b.by[f]
+		}
+	}
+}
+
+// merging is a call that takes from another account of it: better are the fields that the
+// other is believed more of, theirs those that it gave.
+type merging struct {
+	*Call
+	other          *Call
+	better, theirs [fields]bool
+}
+
+func (m *merging) arguments() {
+	m.theirs[arguments] = len(m.Input) == 0 && len(m.other.Input) > 0 ||
+		m.other.tellsInput() && (!m.tellsInput() || m.better[arguments])
+	if m.theirs[arguments] {
+		m.Input = m.other.Input
+	}
+}
+
+// tellsInput reports whether an account knows the arguments: a span without any may only
+// not tell them.
+func (c *Call) tellsInput() bool {
+	return len(c.Input) > 0 && (string(c.Input) != "{}" || c.by[arguments] > trust["otlp"][arguments])
+}
+
+func (m *merging) answer() {
+	a, b := m.Call, m.other
+	equally := b.by[answer] == a.by[answer]
+	fuller := a.Output == "" && b.Output != "" || m.better[answer] && (b.Output != "" || a.Output == "") ||
+		equally && len(b.Output) > len(a.Output)
+	m.theirs[answer] = b.Ended && (!a.Ended || a.Truncated && !b.Truncated || a.Truncated == b.Truncated && fuller)
+	if m.theirs[answer] {
+		a.Output, a.Truncated = b.Output, b.Truncated
+	}
+	a.Ended = a.Ended || b.Ended
+}
+
+func (m *merging) names() {
+	a, b := m.Call, m.other
+	m.theirs[named] = b.Tool != "" && (a.Tool == "" || m.better[named])
+	for _, f := range []struct{ mine, theirs *string }{
+		{&a.Conversation, &b.Conversation},
+		{&a.Agent, &b.Agent},
+		{&a.Project, &b.Project},
+		{&a.Model, &b.Model},
+		{&a.ID, &b.ID},
+		{&a.Trace, &b.Trace},
+		{&a.Span, &b.Span},
+		{&a.Tool, &b.Tool},
+		{&a.ErrorType, &b.ErrorType},
+	} {
+		if *f.theirs != "" && (*f.mine == "" || m.better[named] || a.stands(*f.mine) && !b.stands(*f.theirs)) {
+			*f.mine = *f.theirs
+		}
+	}
+	if m.better[named] {
+		a.Source = b.Source
+	}
+}
+
+// ending takes over how a call ended, when and after how long.
+func (m *merging) ending() {
+	a, b := m.Call, m.other
+	a.Outcome = max(a.Outcome, b.Outcome)
+	if m.theirs[exit] = b.ExitCode != nil && (a.ExitCode == nil || m.better[exit]); m.theirs[exit] {
+		a.ExitCode = b.ExitCode
+	}
+	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
+		a.Begun = b.Begun
+	}
+	if a.Done.IsZero() || !b.Done.IsZero() && m.better[named] {
+		a.Done = b.Done
+	}
+	if m.theirs[took] = b.Duration > 0 && (a.Duration == 0 || m.better[took]); m.theirs[took] {
+		a.Duration = b.Duration
+	}
+}
