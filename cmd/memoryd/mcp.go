@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"memoryd/api"
+	"memoryd/api/ui"
 	"memoryd/integrations/mcp"
 	"memoryd/internal/access"
 	"memoryd/internal/local"
 	"memoryd/ops"
-	"memoryd/ui"
 )
 
 // memory is how mcp and mcp-wrap reach a memory.

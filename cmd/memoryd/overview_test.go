@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/api/ui"
 	"memoryd/ops"
-	"memoryd/ui"
 )
 
 // TestTheFirstVisitSaysNothingOfWhatIsNotRead: a workspace that was being read for the

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/api/ui"
 	"memoryd/config"
 	"memoryd/internal/access"
-	"memoryd/ui"
 )
 
 // pages asks the dashboard, without a network, and holds its answers to what every

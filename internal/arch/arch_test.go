@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"memoryd":         {},
 	"api":             {"memoryd", "api/wire", "internal/access", "ops"},
 	"api/wire":        {"internal/stats"},
+	"api/ui":          {"memoryd", "internal/access", "ops", "ops/survey", "store"},
 	"compact":         {"memoryd", "compact/chat", "compact/records", "compact/tokens", "llm/summarize"},
 	"compact/chat":    {},
 	"compact/records": {},
@@ -82,7 +83,6 @@ var mayImport = map[string][]string{
 	"store/qdrant/qdranttest": {},
 	"store/sqlite":            {"memoryd", "store"},
 	"store/storetest":         {"memoryd", "store", "store/mem"},
-	"ui":                      {"memoryd", "internal/access", "ops", "ops/survey", "store"},
 }
 
 // testsAlso lists what only the tests of a package may import. Packages for tests

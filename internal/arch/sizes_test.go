@@ -15,7 +15,7 @@ import (
 const (
 	maxFunction = 75  // lines, the comment above not counted
 	maxFile     = 500 // lines
-	maxRooms    = 13  // folders at the top that hold Go files
+	maxRooms    = 12  // folders at the top that hold Go files
 )
 
 func TestFunctionsAndFilesAreShort(t *testing.T) {

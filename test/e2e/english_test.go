@@ -103,7 +103,7 @@ func TestMessagesAreWrittenInPlainEnglish(t *testing.T) {
 					t.Errorf("%s:%d: %s", name, line, fault)
 				}
 			}
-		case strings.HasPrefix(name, "ui/templates/"):
+		case strings.HasPrefix(name, "api/ui/templates/"):
 			checked++
 			for _, fault := range faultsOf(regexp.MustCompile(`(?s)<[^>]*>|\{\{.*?\}\}`).ReplaceAllString(rootFile(t, name), "\n\n")) {
 				t.Errorf("%s: %s", name, fault)
