@@ -123,7 +123,8 @@ func main() {
 // newParser reads the table.
 func newParser(ctx context.Context, std streams, exit func(int)) (*kong.Kong, error) {
 	return kong.New(&cli{}, kong.Name("memoryd"), kong.Description(helpOf("memoryd")),
-		kong.Writers(std.out, std.err), kong.Exit(exit), kong.Vars{"version": versionLine(), "formats": strings.Join(transcripts.FormatNames(), ", ")},
+		kong.Writers(std.out, std.err), kong.Exit(exit),
+		kong.Vars{"version": versionLine(), "formats": strings.Join(transcripts.FormatNames(), ", ")},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80, FlagsLast: true}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "start", Title: "Getting started:"},

@@ -30,7 +30,10 @@ func readClaude(f *file) func(doc []byte) error {
 
 func (f *file) claude(line loosejson.Members) {
 	m, aside := loosejson.MembersOf(line.At("message")), line.Is("isSidechain")
-	base := accounts.Call{Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"), Model: m.Text("model")}
+	base := accounts.Call{
+		Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"),
+		Model: m.Text("model"),
+	}
 	if aside && base.Agent == "" {
 		base.Agent = "sidechain"
 	}

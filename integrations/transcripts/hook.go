@@ -35,8 +35,10 @@ type hookHost struct {
 
 // claudeMoments are the events of Claude Code, which others took over.
 var claudeMoments = map[string]accounts.Moment{
-	"pretooluse": accounts.BeforeCall, "posttooluse": accounts.AfterCall, "posttoolusefailure": accounts.AfterCall, "precompact": accounts.Forgets, "postcompact": accounts.Forgets,
-	"sessionstart": accounts.Begins, "userpromptsubmit": accounts.Begins, "stop": accounts.Ends, "subagentstop": accounts.Ends, "sessionend": accounts.Ends,
+	"pretooluse": accounts.BeforeCall, "posttooluse": accounts.AfterCall, "posttoolusefailure": accounts.AfterCall,
+	"precompact": accounts.Forgets, "postcompact": accounts.Forgets,
+	"sessionstart": accounts.Begins, "userpromptsubmit": accounts.Begins, "stop": accounts.Ends,
+	"subagentstop": accounts.Ends, "sessionend": accounts.Ends,
 }
 
 var hookHosts = map[string]hookHost{
@@ -106,7 +108,8 @@ func (Readers) Hook(host string, body []byte, now time.Time) (*accounts.Hook, er
 		h.Elsewhere = speaks.noIDs && h.Transcript != ""
 	}
 	h.Call = c
-	h.Reaches = h.Moment == accounts.Begins || h.Moment == accounts.BeforeCall && speaks.before || h.Moment == accounts.AfterCall && speaks.after
+	h.Reaches = h.Moment == accounts.Begins || h.Moment == accounts.BeforeCall && speaks.before ||
+		h.Moment == accounts.AfterCall && speaks.after
 	h.Asks, h.Repairs = speaks.asks, speaks.repairs
 	return h, nil
 }

@@ -183,9 +183,12 @@ func (f *file) inspect(s loosejson.Members, doc []byte) {
 		found = true
 		c := accounts.Call{
 			Source: f.format, Conversation: conversation, Local: true, Agent: e.Text("agent"), ID: e.Text("id"), Tool: e.Text("function"),
-			Input: input(attached(attachments, e.At("arguments"))), Begun: loosejson.Time(e.At("timestamp")), Done: loosejson.Time(e.At("completed")),
+			Input: input(attached(attachments, e.At("arguments"))), Begun: loosejson.Time(e.At("timestamp")),
+			Done: loosejson.Time(e.At("completed")),
 		}
-		r := result{output: contentText(attached(attachments, e.At("result"))), outcome: accounts.Succeeded, took: secondsOf(e, 1, "working_time")}
+		r := result{
+			output: contentText(attached(attachments, e.At("result"))), outcome: accounts.Succeeded, took: secondsOf(e, 1, "working_time"),
+		}
 		if why := loosejson.MembersOf(e.At("error")); e.Is("failed") || why != nil {
 			r.outcome, r.errorType, r.output = accounts.Failed, why.Text("type"), cmp.Or(why.Text("message"), r.output)
 			if r.errorType == "approval" || r.errorType == "cancelled" {
