@@ -7,6 +7,7 @@ import (
 
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // Call is a call to score.
@@ -49,7 +50,7 @@ const Bits = 17
 type Features struct {
 	List  []uint32
 	seen  [1 << Bits / 64]uint64
-	given map[uint32]struct{} // the words of the input
+	given phrases.Hashes // the words of the input
 
 	place         uint32 // where the text stands that is read
 	purpose       uint32
@@ -75,13 +76,40 @@ const (
 	ofUse          // what the tool is for, and one of the first words
 )
 
-func hash(k kind, s []byte) uint32 {
-	h := 2166136261 ^ uint32(k)*0x9E3779B1
-	for _, c := range s {
-		h = (h ^ uint32(c)) * 16777619
+// basis begins the hash of a text, with continues it by one byte.
+func basis(k kind) uint32          { return 2166136261 ^ uint32(k)*0x9E3779B1 }
+func with(h uint32, c byte) uint32 { return (h ^ uint32(c)) * 16777619 }
+
+func hash(k kind, s string) uint32 {
+	h := basis(k)
+	for i := range len(s) {
+		h = with(h, s[i])
 	}
 	return h
 }
+
+// hashLower is the hash of a text in lower case.
+func hashLower(k kind, s string) uint32 {
+	h := basis(k)
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return hash(k, strings.ToLower(s))
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		h = with(h, c)
+	}
+	return h
+}
+
+// What stands for a quotation, for a number, and for a word that the input brought.
+var (
+	quotation = hash(ofWord, "“”")
+	number    = hash(ofWord, "#")
+	givenWord = hash(ofWord, "<>")
+)
 
 func mix(k kind, a, b uint32) uint32 {
 	return (a*0x85EBCA6B ^ b*0xC2B2AE35 ^ uint32(k)*0x27D4EB2F) * 16777619
@@ -103,7 +131,7 @@ func fold(h uint32) uint32 {
 }
 
 // Word returns the feature of a word in lower case.
-func Word(s string) uint32 { return fold(hash(ofWord, []byte(s))) }
+func Word(s string) uint32 { return fold(hash(ofWord, s)) }
 
 // Read fills in the features of a call.
 func (f *Features) Read(c *Call) {
@@ -138,17 +166,13 @@ func (f *Features) Read(c *Call) {
 // readInput remembers the words of the input: what the call itself brought says
 // nothing of how it went.
 func (f *Features) readInput(s string) {
-	if f.given == nil {
-		f.given = map[uint32]struct{}{}
-	}
-	clear(f.given)
+	f.given.Clear()
 	var w word
 	for s != "" {
-		rest, _ := w.next(s)
-		if len(w.text()) > 2 {
-			f.given[hash(ofWord, w.text())] = struct{}{}
+		s, _ = w.next(s)
+		if w.n > 2 {
+			f.given.Add(uint64(w.hash) << 1)
 		}
-		s = rest
 	}
 }
 
@@ -183,7 +207,7 @@ func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
 	}
 	n := &d.Nodes[at]
 	if n.Key != "" {
-		key = hash(ofKey, []byte(strings.ToLower(n.Key)))
+		key = hashLower(ofKey, n.Key)
 		f.add(mix(ofKey, key, min(depth, 2)))
 	}
 	f.add(mix(ofState, key, state(n)))
@@ -212,11 +236,10 @@ func (f *Features) small(s string, key uint32) {
 		if s == "" {
 			return
 		}
-		rest, _ := w.next(s)
-		if len(w.text()) > 0 {
-			f.add(mix(ofSmall, key, hash(ofWord, w.text())))
+		s, _ = w.next(s)
+		if w.n > 0 {
+			f.add(mix(ofSmall, key, w.hash))
 		}
-		s = rest
 	}
 }
 
@@ -257,15 +280,15 @@ func (f *Features) text(s string, place kind) {
 	var w word
 	for i := 0; i < len(s); {
 		if end := quoted(s, i); end > 0 {
-			f.put(hash(ofWord, []byte("“”")))
+			f.put(quotation)
 			i = end
 			continue
 		}
 		rest, mark := w.next(s[i:])
 		switch {
 		case mark != 0:
-			f.put(hash(ofWord, []byte{mark}))
-		case len(w.text()) > 0:
+			f.put(with(basis(ofWord), mark))
+		case w.n > 0:
 			f.put(f.word(&w))
 		}
 		i = len(s) - len(rest)
@@ -289,78 +312,117 @@ func (f *Features) put(h uint32) {
 // word is the hash of a word. Numbers are alike but for those that decide, and so are
 // the words that the input brought.
 func (f *Features) word(w *word) uint32 {
-	text := w.text()
-	if w.digit {
-		switch {
-		case len(text) == 1 && text[0] == '0':
-		case len(text) == 3 && text[0] >= '2' && text[0] <= '5':
-			text = text[:1]
-		default:
-			text = []byte("#")
-		}
-		return hash(ofWord, text)
+	switch {
+	case w.digit && w.n == 1 && w.first == '0':
+		return w.hash
+	case w.digit && w.n == 3 && w.first >= '2' && w.first <= '5':
+		return with(basis(ofWord), w.first)
+	case w.digit:
+		return number
+	case f.given.Has(uint64(w.hash) << 1):
+		return givenWord
+	case w.runes > 6, w.runes > 4 && w.n > w.runes:
+		f.add(w.stem)
 	}
-	h := hash(ofWord, text)
-	if _, ok := f.given[h]; ok {
-		return hash(ofWord, []byte("<>"))
-	}
-	if w.runes > 6 || w.runes > 4 && len(text) > w.runes {
-		f.add(hash(ofStem, text[:w.stem]))
-	}
-	return h
+	return w.hash
 }
 
 // word is a word of a text, in lower case and cut.
 type word struct {
-	buf   [wordBytes + utf8.UTFMax]byte
-	n     int
-	runes int
-	stem  int // where its beginning ends: five letters, four of other writing than Latin
-	digit bool
+	hash, stem uint32 // of what was read, and of its beginning: five letters, four of other writing than Latin
+	n, runes   int
+	first      byte
+	digit      bool
 }
 
-func (w *word) text() []byte { return w.buf[:w.n] }
-
-func (w *word) append(r rune) {
+// byte appends a letter or digit of ASCII, in lower case.
+func (w *word) byte(c byte) {
 	w.runes++
 	if w.n >= wordBytes {
 		return
 	}
-	w.n += utf8.EncodeRune(w.buf[w.n:], r)
-	if w.runes <= 4 || w.runes == 5 && w.n == 5 {
-		w.stem = w.n
+	if w.n == 0 {
+		w.first = c
+	}
+	w.n++
+	w.hash = with(w.hash, c)
+	if w.runes <= 4 || w.n == 5 && w.runes == 5 {
+		w.stem = with(w.stem, c)
 	}
 }
+
+// rune appends any other letter.
+func (w *word) rune(r rune) {
+	if r < utf8.RuneSelf {
+		w.byte(byte(r)) //nolint:gosec // it is below 128
+		return
+	}
+	w.runes++
+	if w.n >= wordBytes {
+		return
+	}
+	var buf [utf8.UTFMax]byte
+	n := utf8.EncodeRune(buf[:], r)
+	if w.n == 0 {
+		w.first = buf[0]
+	}
+	w.n += n
+	for _, c := range buf[:n] {
+		w.hash = with(w.hash, c)
+		if w.runes <= 4 {
+			w.stem = with(w.stem, c)
+		}
+	}
+}
+
+// letters gives the characters of ASCII that words are made of in lower case; of signs that
+// tell of a text's form it has 1, of all else 0.
+var letters = func() (t [utf8.RuneSelf]byte) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789_") {
+		t[c] = c
+	}
+	for c := byte('A'); c <= 'Z'; c++ {
+		t[c] = c | 0x20
+	}
+	for _, c := range []byte(":!?\n{[<=") {
+		t[c] = 1
+	}
+	return t
+}()
 
 // next takes the next word off a text. A sign that tells of the text's form is
 // given as mark; of writing without blanks a character is a word.
 func (w *word) next(s string) (rest string, mark byte) {
-	w.n, w.runes, w.stem, w.digit = 0, 0, 0, false
-	for s != "" {
-		r, n := rune(s[0]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s)
+	*w = word{hash: basis(ofWord), stem: basis(ofStem)}
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			low := letters[c]
+			switch {
+			case low > 1:
+				w.byte(low)
+				w.digit = w.digit || c <= '9'
+			case w.n > 0:
+				return s[i:], 0
+			case low == 1:
+				return s[i+1:], c
+			}
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case r|0x20 >= 'a' && r|0x20 <= 'z':
-			w.append(r | 0x20)
 		case r >= 0x2E80 && unicode.IsLetter(r) && !unicode.Is(unicode.Hangul, r):
 			if w.n == 0 {
-				w.append(r)
-				s = s[n:]
+				w.rune(r)
+				i += n
 			}
-			return s, 0
-		case r >= '0' && r <= '9':
-			w.digit = true
-			w.append(r)
-		case r == '_' || unicode.IsLetter(r) || unicode.IsMark(r):
-			w.append(unicode.ToLower(r))
+			return s[i:], 0
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			w.rune(unicode.ToLower(r))
 		case w.n > 0:
-			return s, 0
-		case n == 1 && strings.IndexByte(":!?\n{[<=", s[0]) >= 0:
-			return s[1:], s[0]
+			return s[i:], 0
 		}
-		s = s[n:]
+		i += n
 	}
 	return "", 0
 }

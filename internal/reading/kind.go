@@ -1,15 +1,16 @@
 package reading
 
 import (
+	"bytes"
 	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // ID identifies a kind of output of a tool.
@@ -61,24 +62,27 @@ const (
 // KindOf returns the kind of a call's output. The input shows which parts of the output are
 // data.
 func KindOf(input []byte, output string) Kind {
-	b := builders.Get().(*builder) //nolint:forcetypeassert // the pool makes nothing else
-	defer b.release()
-	b.readInput(input)
-	s := Bare(output)
-	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
-	defer release(d)
-	if d.Parse(s); d.OK() && (d.Rest == "" || strings.IndexByte("{[", d.Rest[0]) >= 0) {
+	r := Read(input, output)
+	defer r.Release()
+	return r.Kind()
+}
+
+// Kind returns the kind of the output.
+func (r *Reading) Kind() Kind {
+	b := &r.builder
+	b.readInput(&r.Input)
+	if d := &r.Output; d.OK() && (d.Rest == "" || strings.IndexByte("{[", d.Rest[0]) >= 0) {
 		b.structure(d)
 	} else {
-		b.text(s)
+		b.text(r.Text)
 	}
-	k := Kind{Template: cut(b.coarse, maxTemplate)}
+	k := Kind{Template: cut(string(b.at(b.coarse)[:min(b.coarse.len(), maxTemplate+utf8.UTFMax)]), maxTemplate)}
 	id := ID(fnvBasis)
-	for level, part := range [Levels]string{b.coarse, b.fine, b.asked} {
+	for level, part := range [Levels]span{b.coarse, b.fine, b.asked} {
 		if level > 0 {
-			id = id.with("\x00")
+			id = with(id, "\x00")
 		}
-		id = id.with(part)
+		id = with(id, b.at(part))
 		k.IDs[level] = id
 	}
 	return k
@@ -91,67 +95,121 @@ const (
 )
 
 // with gives the name of a kind that is told apart by one more text.
-func (id ID) with(s string) ID {
+func with[T string | []byte](id ID, s T) ID {
 	for i := range len(s) {
 		id = (id ^ ID(s[i])) * fnvPrime
 	}
 	return id
 }
 
-// builders can be used again.
-var builders = sync.Pool{New: func() any { return &builder{given: map[string]struct{}{}} }}
-
-func (b *builder) release() {
-	clear(b.given)
-	lists := b.lists
-	for i := range lists {
-		clear(lists[i])
-		lists[i] = lists[i][:0]
-	}
-	*b = builder{given: b.given, lists: lists}
-	builders.Put(b)
-}
-
 // builder gathers what a kind is made of.
 type builder struct {
-	given               map[string]struct{} // words of the input
-	asked, coarse, fine string
-	piped               string      // the program at the end of a pipe, whose status is the call's
-	lists               [3][]string // room for a walk
+	given               phrases.Hashes // words of the input
+	room                []byte         // all texts that are made
+	asked, coarse, fine span           // texts in it
+	piped               string         // the program at the end of a pipe, whose status is the call's
+	lists               [4][]span      // what a walk gathers, and what is asked for
+}
+
+// span is a text in a builder's room.
+type span struct{ from, to int }
+
+func (s span) len() int { return s.to - s.from }
+
+func (b *builder) at(s span) []byte { return b.room[s.from:s.to] }
+
+// since is what was written since the room was so long.
+func (b *builder) since(from int) span { return span{from, len(b.room)} }
+
+func (b *builder) write(s string) { b.room = append(b.room, s...) }
+
+func (b *builder) clear() {
+	b.given.Clear()
+	for i := range b.lists {
+		b.lists[i] = b.lists[i][:0]
+	}
+	*b = builder{given: b.given, lists: b.lists, room: b.room[:0]}
+}
+
+// sorted puts texts in order, each once.
+func (b *builder) sorted(list []span) []span {
+	slices.SortFunc(list, func(x, y span) int { return bytes.Compare(b.at(x), b.at(y)) })
+	return slices.CompactFunc(list, func(x, y span) bool { return string(b.at(x)) == string(b.at(y)) })
+}
+
+// joined writes texts with a sign between them.
+func (b *builder) joined(list []span, sign string) {
+	for i, s := range list {
+		if i > 0 {
+			b.write(sign)
+		}
+		b.room = append(b.room, b.at(s)...)
+	}
 }
 
 // readInput remembers the words of the input, and what kind of request it is: its
 // members, and the first word of each text.
-func (b *builder) readInput(input []byte) {
-	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
-	defer release(d)
-	d.Parse(string(input[:min(len(input), maxInput)]))
-	var room [12]string
-	asked := room[:0]
+func (b *builder) readInput(d *loosejson.Doc) {
+	asked := b.lists[len(b.lists)-1]
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
-		first := ""
+		from := len(b.room)
+		b.write(n.Key)
+		b.write(" ")
 		if n.Kind == loosejson.String {
-			said := d.Str(int32(i))
-			if at := strings.LastIndex(said, "| "); at > 0 {
-				end, _, _ := strings.Cut(strings.TrimLeft(said[at+2:], " "), " ")
-				b.piped = " | " + cut(bare(end), maxValue)
-			}
-			for word := range strings.FieldsSeq(said) {
-				if first == "" {
-					first = b.masked(word, "")
-				}
-				if word = bare(word); len(word) > 2 {
-					b.given[word] = struct{}{}
-				}
-			}
+			b.readText(d.Str(int32(i)))
 		}
 		if n.Key != "" {
-			asked = append(asked, n.Key+" "+first)
+			asked = append(asked, b.since(from))
 		}
 	}
-	slices.Sort(asked)
-	b.asked = strings.Join(slices.Compact(asked), "|")
+	asked = b.sorted(asked)
+	from := len(b.room)
+	b.joined(asked, "|")
+	b.asked, b.lists[len(b.lists)-1] = b.since(from), asked
+}
+
+// readText remembers the words of a text of the input, and writes what the first one is.
+func (b *builder) readText(s string) {
+	if at := strings.LastIndex(s, "| "); at > 0 {
+		end, _, _ := strings.Cut(strings.TrimLeft(s[at+2:], " "), " ")
+		b.piped = " | " + cut(bare(end), maxValue)
+	}
+	word, s := nextWord(s)
+	if word != "" {
+		b.write(b.masked(word, ""))
+	}
+	for ; word != ""; word, s = nextWord(s) {
+		if word = bare(word); len(word) > 2 {
+			b.given.Add(uint64(with(fnvBasis, word)))
+		}
+	}
+}
+
+// nextWord takes a word off a text, without the white space before it.
+func nextWord(s string) (word, rest string) {
+	start := blanks(s, true)
+	end := start + blanks(s[start:], false)
+	return s[start:end], s[end:]
+}
+
+// blanks is how many bytes at the beginning of a text are white space, or are none.
+func blanks(s string, are bool) int {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if (c == ' ' || c >= '\t' && c <= '\r') != are {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if unicode.IsSpace(r) != are {
+			return i
+		}
+		i += n
+	}
+	return len(s)
 }
 
 // bare is a word without the signs around it.
@@ -186,28 +244,44 @@ const (
 
 // text describes an output that is no structure: by its first and its last line.
 func (b *builder) text(s string) {
+	from := len(b.room)
 	first, rest := nextLine(s)
 	if first == "" {
-		b.coarse = cut("nothing, asked for "+b.asked+b.piped, maxTemplate) // silence says nothing of itself
+		b.write("nothing, asked for ") // silence says nothing of itself
+		b.joined([]span{b.asked}, "")
+		b.write(b.piped)
+		b.coarse = b.since(from)
+		b.coarse.to = from + cutAt(string(b.at(b.coarse)), maxTemplate)
 		return
 	}
 	second, rest := nextLine(rest)
-	last, size := "", "one line"
+	last, size := "", " (one line)"
 	if second != "" {
-		last, size = second, "a few lines"
+		last, size = second, " (a few lines)"
 		if third, _ := nextLine(rest); third != "" {
 			last = lastLine(rest)
 		}
 		if strings.Count(rest, "\n") >= 3 {
-			size = "many lines"
+			size = " (many lines)"
 		}
 	}
-	b.coarse = b.words(first, firstWords)
-	b.fine = b.words(first, moreFirstWords) + "\n" + b.words(second, firstWords) + "\n" + b.words(last, moreLastWords)
+	begins := span{from, b.words(first, moreFirstWords, firstWords)}
+	b.write("\n")
+	b.words(second, firstWords, 0)
+	b.write("\n")
+	ends := span{from: len(b.room)}
+	ends.to = b.words(last, moreLastWords, lastWords)
+	b.fine = b.since(from)
+
+	from = len(b.room)
+	b.joined([]span{begins}, "")
 	if last != "" {
-		b.coarse += " … " + b.words(last, lastWords) + " (" + size + ")"
+		b.write(" … ")
+		b.joined([]span{ends}, "")
+		b.write(size)
 	}
-	b.coarse += b.piped
+	b.write(b.piped)
+	b.coarse = b.since(from)
 }
 
 func nextLine(s string) (line, rest string) {
@@ -224,28 +298,36 @@ func lastLine(s string) string {
 	return line[:min(len(line), maxLine)]
 }
 
-// words gives the first words of a line with its data masked; what is masked alike in a
-// row stands once.
-func (b *builder) words(line string, most int) string {
-	var room [firstWords]string
-	out := room[:0]
-	before := ""
-	for line = strings.TrimSpace(line); line != "" && len(out) < most; line = strings.TrimSpace(line) {
-		word := ""
+// words writes the first words of a line with its data masked; what is masked alike in a
+// row stands once. It gives where the first few of them end.
+func (b *builder) words(line string, most, few int) (fewEnd int) {
+	before, last := "", ""
+	n := 0
+	for line = line[blanks(line, true):]; line != "" && n < most; line = line[blanks(line, true):] {
+		word := "‹text›"
 		if end := quoteEnd(line); end > 0 {
-			word, line = "‹text›", line[end:]
+			line = line[end:]
 		} else {
-			end := strings.IndexFunc(line, unicode.IsSpace)
-			if end < 0 {
-				end = len(line)
-			}
+			end := blanks(line, false)
 			word, before, line = b.masked(line[:end], before), line[:end], line[end:]
 		}
-		if len(out) == 0 || out[len(out)-1] != word || word[0] < utf8.RuneSelf {
-			out = append(out, word)
+		if n > 0 && last == word && word[0] >= utf8.RuneSelf {
+			continue
 		}
+		if n == few {
+			fewEnd = len(b.room)
+		}
+		if n > 0 {
+			b.write(" ")
+		}
+		b.write(word)
+		last = word
+		n++
 	}
-	return strings.Join(out, " ")
+	if n <= few {
+		fewEnd = len(b.room)
+	}
+	return fewEnd
 }
 
 // quoteEnd gives where a quotation ends that a line begins with, 0 where it begins with
@@ -274,19 +356,42 @@ func quoteEnd(s string) int {
 // masked gives a word of an output, or what stands for it where it is data.
 func (b *builder) masked(word, before string) string {
 	core := bare(word)
-	if _, ok := b.given[core]; ok && core != "" {
-		return "‹given›"
-	}
 	switch {
-	case strings.ContainsAny(core, "0123456789"):
+	case core != "" && b.given.Has(uint64(with(fnvBasis, core))):
+		return "‹given›"
+	case holds(core, isDigit):
 		if decides(core, word, before) {
 			return word
 		}
 		return "‹number›"
-	case strings.ContainsAny(word, `/\`) && len(word) > 2:
+	case len(word) > 2 && holds(word, isSlash):
 		return "‹path›"
 	}
 	return cut(word, 40)
+}
+
+// What a byte can be, beside a sign.
+const (
+	isDigit = 1 << iota
+	isSlash
+)
+
+var classes = func() (t [256]byte) {
+	for c := '0'; c <= '9'; c++ {
+		t[c] = isDigit
+	}
+	t['/'], t['\\'] = isSlash, isSlash
+	return t
+}()
+
+// holds reports whether a byte of a class stands in s.
+func holds(s string, class byte) bool {
+	for i := range len(s) {
+		if classes[s[i]]&class != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // decides reports whether a number tells how a call went: nothing at all, or the number
@@ -306,12 +411,14 @@ func decides(core, word, before string) bool {
 }
 
 // cut gives at most n bytes of s, and no part of a character.
-func cut(s string, n int) string {
+func cut(s string, n int) string { return s[:cutAt(s, n)] }
+
+func cutAt(s string, n int) int {
 	if len(s) <= n {
-		return s
+		return len(s)
 	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return s[:n]
+	return n
 }

@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -11,73 +10,73 @@ import (
 // structure describes an output that is a structure: by the paths of its members, and
 // by the values of those that tell an outcome.
 func (b *builder) structure(d *loosejson.Doc) {
-	w := walk{b: b, d: d, lists: b.lists}
-	w.value(0, "", "", 0)
-	b.lists = w.lists
-	for i := range w.lists {
-		slices.Sort(w.lists[i])
-		w.lists[i] = slices.Compact(w.lists[i])
+	w := walk{builder: b, d: d}
+	w.value(0, span{}, "", 0)
+	for i := range b.lists[:3] {
+		b.lists[i] = b.sorted(b.lists[i])
 	}
-	paths, outcomes, words := w.lists[0], w.lists[1], w.lists[2]
-	form := ""
+	paths, outcomes, words := b.lists[0], b.lists[1], b.lists[2]
+	from := len(b.room)
+	if b.joined(outcomes, ", "); len(outcomes) > 0 {
+		b.write(" ; ")
+	}
 	switch {
 	case d.Nodes[0].Count == 0:
-		form = "nothing in "
+		b.write("nothing in ")
 	case d.Nodes[0].Kind == loosejson.Array:
-		form = "a list of "
+		b.write("a list of ")
 	}
-	b.coarse = strings.Join(outcomes, ", ") + " ; " + form + "{" + strings.Join(paths[:min(len(paths), maxPaths)], " ") + "}"
-	b.coarse = strings.TrimPrefix(b.coarse, " ; ")
-	b.fine = strings.Join(words, "|")
+	b.write("{")
+	b.joined(paths[:min(len(paths), maxPaths)], " ")
+	b.write("}")
+	b.coarse = b.since(from)
+	from = len(b.room)
+	b.joined(words, "|")
+	b.fine = b.since(from)
 }
 
 // walk gathers paths, values that tell an outcome, and further small words.
 type walk struct {
-	b     *builder
-	d     *loosejson.Doc
-	lists [3][]string
-	room  strings.Builder // of the texts in them
+	*builder
+	d *loosejson.Doc
 }
 
-// join gives a text of two parts, the sign between them only if there is a first.
-func (w *walk) join(first, sign, second string) string {
-	if first == "" {
-		return second
+// below writes the path of a place below another, a sign between them if the first has one.
+func (w *walk) below(path span, sign, step string) span {
+	from := len(w.room)
+	if path.len() > 0 {
+		w.room = append(w.room, w.at(path)...)
+		w.write(sign)
 	}
-	if w.room.Len() == 0 {
-		w.room.Grow(1 << 10)
-	}
-	start := w.room.Len()
-	w.room.WriteString(first)
-	w.room.WriteString(sign)
-	w.room.WriteString(second)
-	return w.room.String()[start:]
+	w.write(step)
+	return w.since(from)
 }
 
 // value reads the value at a place. Of a list the first elements are read; members whose
 // names are data are all the same one.
-func (w *walk) value(at int32, path, name string, depth int) {
+func (w *walk) value(at int32, path span, name string, depth int) {
 	n := &w.d.Nodes[at]
 	switch {
 	case depth > maxDepth:
-	case n.Child != 0:
+	case n.Child == 0:
+		w.leaf(n, at, path, name, depth)
+	case n.Kind != loosejson.Object:
 		most := 3
-		if n.Kind == loosejson.Object {
-			most = maxPaths
-		}
+		path = w.below(path, "", "[]")
 		for c := n.Child; c != 0 && most > 0; c = w.d.Nodes[c].Next {
 			most--
-			name, step, by := name, "[]", ""
-			if n.Kind == loosejson.Object {
-				name, step, by = w.d.Nodes[c].Key, w.d.Nodes[c].Key, "."
-				if w.isData(name) {
-					step = "*"
-				}
-			}
-			w.value(c, w.join(path, by, step), name, depth+1)
+			w.value(c, path, name, depth+1)
 		}
 	default:
-		w.leaf(n, at, path, name, depth)
+		most := maxPaths
+		for c := n.Child; c != 0 && most > 0; c = w.d.Nodes[c].Next {
+			most--
+			name, step := w.d.Nodes[c].Key, w.d.Nodes[c].Key
+			if w.isData(name) {
+				step = "*"
+			}
+			w.value(c, w.below(path, ".", step), name, depth+1)
+		}
 	}
 }
 
@@ -92,8 +91,7 @@ func (w *walk) isData(name string) bool {
 			return true
 		}
 	}
-	_, given := w.b.given[name]
-	return given
+	return w.given.Has(uint64(with(fnvBasis, name)))
 }
 
 // What the name of a member says of its value.
@@ -119,28 +117,31 @@ func saysOf(name string) phrases.Marks {
 }
 
 // leaf takes a value without anything below it.
-func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
+func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth int) {
 	w.lists[0] = append(w.lists[0], path)
-	says, val := saysOf(name), ""
+	says, from := saysOf(name), len(w.room)
 	tells := says&tellsOutcome != 0
+	w.below(path, ": ", "")
+	value := len(w.room)
 	switch n.Kind {
 	case loosejson.Object, loosejson.Array:
-		val = "nothing"
+		w.write("nothing")
 	case loosejson.True, loosejson.False, loosejson.Null:
-		val = constant(n)
+		w.write(constant(n))
 	case loosejson.Number:
 		if says&isCode != 0 || n.Val == "0" {
-			val = n.Val
+			w.write(n.Val)
 		}
 	default:
-		val = w.said(w.d.Str(at), tells)
+		w.said(w.d.Str(at), tells)
 	}
+	val := w.room[value:]
 	switch {
-	case val == "":
-	case tells, depth <= 1 && (val == "nothing" || val == "0" || n.Kind == loosejson.False):
-		w.lists[1] = append(w.lists[1], w.join(path, ": ", val))
+	case len(val) == 0:
+	case tells, depth <= 1 && (n.Kind == loosejson.False || string(val) == "nothing" || string(val) == "0"):
+		w.lists[1] = append(w.lists[1], w.since(from))
 	case len(val) <= maxValue:
-		w.lists[2] = append(w.lists[2], w.join(path, ": ", val))
+		w.lists[2] = append(w.lists[2], w.since(from))
 	}
 }
 
@@ -157,25 +158,25 @@ func constant(n *loosejson.Node) string {
 	return "null"
 }
 
-// said is a text with its data masked, or "" where nothing of it is worth anything: a
+// said writes a text with its data masked, or nothing where nothing of it is worth anything: a
 // text that tells no outcome and is no small word.
-func (w *walk) said(s string, tells bool) string {
+func (w *walk) said(s string, tells bool) {
 	s = Bare(s)
 	switch {
 	case s == "":
-		return "nothing"
+		w.write("nothing")
 	case tells:
 		if loosejson.Looks(s) {
-			inner := builder{given: w.b.given}
+			inner := builder{given: w.given}
 			if d := loosejson.Parse(s); d.OK() {
 				inner.structure(d)
-				return inner.coarse
+				w.room = append(w.room, inner.at(inner.coarse)...)
+				return
 			}
 		}
 		first, _ := nextLine(s)
-		return w.b.words(first, firstWords)
+		w.words(first, firstWords, 0)
 	case len(s) <= maxValue && strings.Count(s, " ") < 3:
-		return w.b.words(s, firstWords)
+		w.words(s, firstWords, 0)
 	}
-	return ""
 }
