@@ -15,6 +15,7 @@ import (
 	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/reading"
 )
 
 // Evaluator judges calls. It is safe for concurrent use.
@@ -305,7 +306,7 @@ func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decisi
 // Rules is the judge without a model (rules.Judge implements it). The profile describes the
 // tool's own history; it may be nil.
 type Rules interface {
-	Judge(c *memoryd.Call, p *rules.Profile) rules.Result
+	JudgeRead(c *memoryd.Call, r *reading.Reading, p *rules.Profile) rules.Result
 	Version() string
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
 	"memoryd/store"
 
 	"go.uber.org/goleak"
@@ -246,7 +247,7 @@ type ruleFunc func(c *memoryd.Call) (score float64, sure bool)
 
 func (f ruleFunc) Version() string { return "rules-test" }
 
-func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Result {
+func (f ruleFunc) JudgeRead(c *memoryd.Call, _ *reading.Reading, _ *rules.Profile) rules.Result {
 	score, sure := f(c)
 	return rules.Result{Evaluation: memoryd.Evaluation{
 		State: memoryd.Judged, Score: score, Summary: "The rules' summary.", Evaluation: "The rules' reason.",

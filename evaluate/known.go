@@ -32,12 +32,12 @@ func (p *profile) earn() {
 }
 
 // recall finds what is known of the kind of a call that the rules say v of.
-func (d *Evaluator) recall(c *memoryd.Call, book *kinds.Book, v *rules.Result) (k *reading.Kind, known *kinds.Verdict) {
+func (d *Evaluator) recall(c *memoryd.Call, r *reading.Reading, book *kinds.Book, v *rules.Result) (k *reading.Kind, known *kinds.Verdict) {
 	asks := d.judge != JudgeRules && !v.Sure
 	if book.Empty() && !asks {
 		return nil, nil
 	}
-	kind := reading.KindOf(c.Input, c.Output)
+	kind := r.Kind()
 	if said, ok := book.Decide(&kind, c.Source()); ok {
 		known = &said
 	}

@@ -72,8 +72,12 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 	var v rules.Result
 	var o opinion
 	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { //nolint:contextcheck // rules take microseconds
-		v, o.tool = d.ask(c, p), p
-		o.kind, o.known = d.recall(c, cmp.Or(book, p.book), &v)
+		var r *reading.Reading
+		if v, r = d.ask(c, p); r != nil {
+			defer r.Release()
+			o.kind, o.known = d.recall(c, r, cmp.Or(book, p.book), &v)
+		}
+		o.tool = p
 	})
 	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
@@ -96,20 +100,21 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 
 // ask lets the rules judge. Rules that panic over hostile text are a defect that
 // must not take the request with them: such a call counts as a partial success
-// that nobody is sure of.
-func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result) {
+// that nobody is sure of. The reading is nil where already that panicked.
+func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result, r *reading.Reading) {
 	err := lifecycle.Do(context.Background(), d.log, "rules", func() error {
-		v = d.rules.Judge(c, p.rules)
+		r = reading.Read(c.Input, c.Output)
+		v = d.rules.JudgeRead(c, r, p.rules)
 		return nil
 	})
 	if err == nil {
-		return v
+		return v, r
 	}
 	d.log.Error("the rules could not read a call", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "err", err)
 	return rules.Result{Evaluation: memoryd.Evaluation{
 		Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
 		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call.",
-	}}
+	}}, r
 }
 
 // decision is an evaluation and what its judge said before it was bounded.

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
 )
 
 // historyRules tells whether it was given a profile, and which.
@@ -16,7 +17,7 @@ type historyRules struct{ seen []*rules.Profile }
 
 func (h *historyRules) Version() string { return "h" }
 
-func (h *historyRules) Judge(_ *memoryd.Call, p *rules.Profile) rules.Result {
+func (h *historyRules) JudgeRead(_ *memoryd.Call, _ *reading.Reading, p *rules.Profile) rules.Result {
 	h.seen = append(h.seen, p)
 	return rules.Result{Evaluation: memoryd.Evaluation{Score: 1, Rule: "h"}, Sure: true}
 }

@@ -86,8 +86,10 @@ func BenchmarkReadAndJudge(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		c := &calls[i%len(calls)].Call
-		reading.KindOf(c.Input, c.Output)
-		j.Judge(c, nil)
+		r := reading.Read(c.Input, c.Output)
+		j.JudgeRead(c, r, nil)
+		r.Kind()
+		r.Release()
 	}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &after); err != nil {
 		b.Fatal(err)

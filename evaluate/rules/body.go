@@ -26,7 +26,7 @@ func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)
 
 // evidence is what the object itself says against the call.
 func (r *reply) evidence(v *view) (finding, bool) {
-	if phrases.HasAny(v.ask.names, actors) {
+	if v.ask.is(actor) {
 		r.Moments = 0 // of what the tool itself did
 	}
 	ground, member := r.Failure()
@@ -35,10 +35,10 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	case errortext.ByFlag:
 		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
 	case errortext.ByError:
-		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
+		if r.Doc.Nodes[member].Kind == loosejson.Array && v.ask.is(inspector) {
 			return finding{}, false // what it was asked to find
 		}
-		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) &&
+		if said := strings.ToLower(r.Said()); r.Members <= 2 && v.ask.is(finder) &&
 			(strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
@@ -53,7 +53,7 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
 	default:
 	}
-	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
+	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
 		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
 			true
 	}
@@ -122,7 +122,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 // tellsOf reports whether the object is the record of a process that a tool that does nothing
 // was asked for by its identity.
 func (r *reply) tellsOf(v *view) bool {
-	if r.Moments == 0 || phrases.HasAny(v.ask.names, actors) {
+	if r.Moments == 0 || v.ask.is(actor) {
 		return false
 	}
 	for c := range children(r.Doc, 0) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/internal/phrases"
 )
 
 // decide asks the rules in order. The first that finds anything decides, save
@@ -41,7 +40,7 @@ func (v *view) weigh(f finding) finding {
 			f.why += ", which reads like content"
 		}
 	}
-	if f.bad() && phrases.HasAny(v.ask.names, inspectors) && strings.HasPrefix(strings.ToLower(f.quote), "invalid ") {
+	if f.bad() && v.ask.is(inspector) && strings.HasPrefix(strings.ToLower(f.quote), "invalid ") {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", which may be what it was asked to find"
 	}

@@ -8,42 +8,6 @@ import (
 	"memoryd/internal/phrases"
 )
 
-// actors are words of tool names that change something: silence is their yes.
-var actors = phrases.Words(
-	"create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post",
-	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
-	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
-	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
-	"build", "install", "invoke", "call", "launch", "apply", "publish", "webhook", "schedule", "kill", "terminate",
-	"push", "merge", "commit", "assign", "invite", "upsert", "sync", "subscribe", "unsubscribe", "join", "leave", "archive",
-	"restore", "lock", "unlock", "turn", "scale",
-	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print",
-	"toggle", "pause", "resume", "transition", "attach",
-	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book",
-	"reserve", "buy", "purchase", "import", "migrate",
-	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute",
-	"unmute", "follow", "unfollow", "star", "fork", "clone",
-	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform",
-	"compress", "render", "train", "release", "handoff", "escalate",
-	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade",
-	"sell", "bid", "sign", "encrypt", "decrypt", "mount",
-	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue",
-	"emit", "arm", "disarm", "dim", "raise", "lower",
-	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo",
-	"abort", "finish", "start", "begin", "hire", "order", "request", "on", "off", "redeem",
-)
-
-// inspectors are words of names of tools whose findings are their result.
-var inspectors = phrases.Words(
-	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse",
-	"diagnostics", "diagnose", "verify",
-	"inspect", "inspector", "review", "reviewer", "grade", "proofread",
-)
-
-// finders are words of names of tools that may find nothing.
-var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter",
-	"recommend", "check", "track")
-
 // blanks are texts that stand for no output.
 var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)",
 	"<no output>", "no output", "n/a")
@@ -76,7 +40,7 @@ func emptyOutput(v *view) (finding, bool) {
 	case v.ask.command != "":
 		f = works("empty-output", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
-	case phrases.HasAny(v.ask.names, actors):
+	case v.ask.is(actor):
 		f = works("empty-output", "a tool that acts need not answer").unsure()
 	case v.ask.reads || shape == shapeNothing:
 		f = half("empty-output", "", "it was asked for something and returned nothing")

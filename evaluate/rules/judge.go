@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/score"
+	"memoryd/internal/reading"
 )
 
 // ruleSet changes with every change to what the rules decide.
@@ -61,7 +62,9 @@ func (j *Judge) With(m *score.Model) *Judge {
 
 // Features fills in the features of a call for the learned score.
 func (j *Judge) Features(c *memoryd.Call, f *score.Features) {
-	v := newView(j, c, nil)
+	r := reading.Read(c.Input, c.Output)
+	defer r.Release()
+	v := newView(j, c, r, nil)
 	defer v.release()
 	v.readFeatures(f)
 }
@@ -69,7 +72,14 @@ func (j *Judge) Features(c *memoryd.Call, f *score.Features) {
 // Judge judges c. The profile describes the tool's earlier calls; nil means nothing is known.
 // Neither is changed. The caller sets the time of the evaluation.
 func (j *Judge) Judge(c *memoryd.Call, p *Profile) Result {
-	v := newView(j, c, p)
+	r := reading.Read(c.Input, c.Output)
+	defer r.Release()
+	return j.JudgeRead(c, r, p)
+}
+
+// JudgeRead is Judge for a call that was read.
+func (j *Judge) JudgeRead(c *memoryd.Call, r *reading.Reading, p *Profile) Result {
+	v := newView(j, c, r, p)
 	defer v.release()
 	return j.result(v, decide(v))
 }

@@ -86,11 +86,11 @@ func (v *view) purpose() score.Purpose {
 		return score.Shows
 	case v.ask.command != "":
 		return score.Commands
-	case phrases.HasAny(v.ask.names, inspectors):
+	case v.ask.is(inspector):
 		return score.Inspects
 	case v.ask.reads:
 		return score.Reads
-	case phrases.HasAny(v.ask.names, actors):
+	case v.ask.is(actor):
 		return score.Acts
 	}
 	return score.Other
@@ -114,16 +114,16 @@ func (t *text) counts() (none, some bool) {
 // takes it for that.
 func (v *view) saysNothing(nothing float64) bool {
 	t := v.out
-	if v.body.OK() || !v.seeks() || !t.short(2, 200) || phrases.HasAny(v.ask.names, inspectors) {
+	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
 		return false
 	}
 	none, some := t.counts()
-	return !some && (nothing >= soughtBar || none && phrases.HasAny(v.ask.names, finders))
+	return !some && (nothing >= soughtBar || none && v.ask.is(finder))
 }
 
 // seeks reports whether the tool looks for something, and what it says is about that.
 func (v *view) seeks() bool {
-	return v.ask.command == "" && (v.ask.reads || phrases.HasAny(v.ask.names, finders)) && !v.ask.troubled
+	return v.ask.command == "" && (v.ask.reads || v.ask.is(finder)) && !v.ask.troubled
 }
 
 // What may stand beside a place for what was found: beginnings of names of members, names,

@@ -10,7 +10,6 @@ import (
 	"memoryd/evaluate/score"
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
-	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
 )
 
@@ -32,30 +31,32 @@ type view struct {
 // scratch is the room in which one call is judged, used again for the next.
 type scratch struct {
 	view  view
+	tool  tool // of the call before, too: calls of a tool come together
 	out   text
 	body  doc
-	input doc
 	shell *syntax.Parser
 
 	features score.Features
 }
 
-// newView prepares a call. The view is valid until it is released.
-func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
+// newView prepares a call that was read. The view is valid until it is released, or the
+// reading is.
+func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	d := j.pool.Get().(*scratch) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
-	v.ask.read(c, &d.input, d.shell)
-	bare := reading.Bare(c.Output)
-	out := v.ask.shell.withoutRemarks(bare)
-	if len(out) < len(bare) {
+	d.tool.read(c.Tool)
+	v.ask.read(r, &d.tool, d.shell)
+	out := v.ask.shell.withoutRemarks(r.Text)
+	v.body.Doc = r.Output
+	if len(out) < len(r.Text) {
 		out = reading.Bare(out) // what stands beside a remark may be wrapped itself
+		v.body.Doc = *loosejson.Parse(out)
 	}
 	v.out.read(out)
-	v.body.Parse(v.out.full)
 	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array &&
 		d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
-		d.Clear() // "[22012] a message" is no list
+		d.Doc = loosejson.Doc{} // "[22012] a message" is no list
 	}
 	return v
 }
@@ -65,8 +66,7 @@ func (v *view) release() {
 	d, pool := v.scratch, v.pool
 	d.view = view{}
 	d.out.clear()
-	d.body.Clear()
-	d.input.Clear()
+	d.body = doc{}
 	pool.Put(d)
 }
 
@@ -90,12 +90,9 @@ func (v *view) quotes(t *text) bool {
 	return v.ask.reads && (!t.short(8, 900) || v.logs(t))
 }
 
-// logNames are words of names of tools whose output is a log.
-var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "history")
-
 // logs reports whether the text is what a tool for logs returned.
 func (v *view) logs(t *text) bool {
-	return t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
+	return t.total > 1 && v.ask.command == "" && v.ask.is(logger) && (t.total > 2 || !errortext.Heads(t.first().low()))
 }
 
 // describe says in a few words what a successful call returned, read once.

@@ -15,6 +15,7 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
 )
 
 // fakeStore is a history in memory.
@@ -74,7 +75,7 @@ type ruleFunc func(*memoryd.Call)
 
 func (ruleFunc) Version() string { return "rules-test" }
 
-func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Result {
+func (f ruleFunc) JudgeRead(c *memoryd.Call, _ *reading.Reading, _ *rules.Profile) rules.Result {
 	f(c)
 	return rules.Result{Evaluation: memoryd.Evaluation{
 		State: memoryd.Judged, Score: memoryd.ScoreSuccess, JudgedBy: memoryd.JudgedByRules, Rule: "test", JudgeVersion: "rules-test",

@@ -16,6 +16,7 @@ import (
 	"memoryd"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
 )
 
 // Judge is who is measured; *evaluate.Evaluator is one.
@@ -259,10 +260,10 @@ func NewRulesRecorder(r evaluate.Rules) *RulesRecorder {
 // Version is that of the rules.
 func (w *RulesRecorder) Version() string { return w.rules.Version() }
 
-// Judge rates c by the rules. The first evaluation on a call is remembered: later
+// JudgeRead rates c by the rules. The first evaluation on a call is remembered: later
 // ones may already know what became of it.
-func (w *RulesRecorder) Judge(c *memoryd.Call, p *rules.Profile) rules.Result {
-	v := w.rules.Judge(c, p)
+func (w *RulesRecorder) JudgeRead(c *memoryd.Call, r *reading.Reading, p *rules.Profile) rules.Result {
+	v := w.rules.JudgeRead(c, r, p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, known := w.seen[c.Key]; !known {

@@ -1,0 +1,150 @@
+package rules
+
+import (
+	"strings"
+	"unicode"
+
+	"memoryd/internal/phrases"
+)
+
+// tool is what the name of a tool says.
+type tool struct {
+	name  string
+	words []string // of the name, in lower case
+	fors  purposes
+}
+
+// purposes are what a tool may be for, by the words of its name.
+type purposes uint16
+
+const (
+	reader    purposes = 1 << iota // it hands over what somebody else wrote
+	actor                          // it changes something
+	inspector                      // it looks for problems
+	finder                         // it may find nothing
+	renderer                       // it gives back what it gets, in other words
+	logger                         // what it hands over is a log
+	runner                         // it may run commands
+	shell                          // it runs commands, without doubt
+	troubled                       // it tells of troubles
+)
+
+// purposeOf is what each word says.
+var purposeOf = func() map[string]purposes {
+	of := map[string]purposes{}
+	for p, words := range map[purposes]phrases.Set{
+		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, renderer: renderers, logger: logNames,
+		runner: shellNames, shell: shellOnlyNames, troubled: troubleNames,
+	} {
+		for w := range words {
+			of[w] |= p
+		}
+	}
+	return of
+}()
+
+// read reads a name, unless it is the one that was read before.
+func (t *tool) read(name string) {
+	if name == t.name {
+		return
+	}
+	*t = tool{name: name, words: nameWords(name)}
+	for _, w := range t.words {
+		t.fors |= purposeOf[w]
+	}
+}
+
+// is reports whether the tool may be for something.
+func (t *tool) is(p purposes) bool { return t.fors&p != 0 }
+
+// listsTroubles reports whether a tool is named for the troubles that it shows: "nginx.errors".
+func (t *tool) listsTroubles() bool {
+	return len(t.words) > 1 && troubleNames[t.words[len(t.words)-1]] && !t.is(actor)
+}
+
+// nameWords splits a tool's name at case changes and at everything that is no
+// letter, in lower case: "getUser_details" gives get, user, details.
+func nameWords(name string) (out []string) {
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		start, lower := 0, false
+		for i, r := range part {
+			upper := unicode.IsUpper(r)
+			if upper && lower {
+				out = append(out, strings.ToLower(part[start:i]))
+				start = i
+			}
+			lower = !upper
+		}
+		out = append(out, strings.ToLower(part[start:]))
+	}
+	return out
+}
+
+// logNames are words of names of tools whose output is a log.
+var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "history")
+
+// renderers are words of names of tools that give back what they get, in other words.
+var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
+
+// shellNames are words of tool names that run commands; codeNames of tools that
+// run programs in another language.
+var shellNames = phrases.Words(
+	"bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute",
+	"zsh", "ssh",
+)
+
+// shellOnlyNames are the words that leave no doubt.
+var shellOnlyNames = phrases.Words("bash", "shell", "sh", "terminal", "cmd", "zsh")
+
+var readerNames = phrases.Words(
+	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
+	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
+	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
+	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise",
+	"summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace",
+	"traces", "history", "journal", "console", "stdout", "captions", "subtitles", "schema", "ddl",
+	"suchen", "suche", "lesen", "anzeigen", "abrufen", "auflisten", "liste", "chercher", "rechercher", "recherche", "lire",
+	"afficher", "lister", "consulter", "buscar", "leer", "mostrar", "listar",
+	"consultar", "ler", "procurar", "cercare", "cerca", "elenca", "leggi", "zoeken", "lezen", "найти", "поиск", "список",
+	"получить", "прочитать", "查询", "搜索", "查看", "検索", "一覧", "取得", "검색", "조회", "목록",
+)
+
+// troubleNames are words of names of tools that tell of troubles.
+var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics",
+	"incidents", "alerts", "crashes", "bugs", "warnings")
+
+// actors are words of tool names that change something: silence is their yes.
+var actors = phrases.Words(
+	"create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post",
+	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
+	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
+	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
+	"build", "install", "invoke", "call", "launch", "apply", "publish", "webhook", "schedule", "kill", "terminate",
+	"push", "merge", "commit", "assign", "invite", "upsert", "sync", "subscribe", "unsubscribe", "join", "leave", "archive",
+	"restore", "lock", "unlock", "turn", "scale",
+	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print",
+	"toggle", "pause", "resume", "transition", "attach",
+	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book",
+	"reserve", "buy", "purchase", "import", "migrate",
+	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute",
+	"unmute", "follow", "unfollow", "star", "fork", "clone",
+	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform",
+	"compress", "render", "train", "release", "handoff", "escalate",
+	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade",
+	"sell", "bid", "sign", "encrypt", "decrypt", "mount",
+	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue",
+	"emit", "arm", "disarm", "dim", "raise", "lower",
+	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo",
+	"abort", "finish", "start", "begin", "hire", "order", "request", "on", "off", "redeem",
+)
+
+// inspectors are words of names of tools whose findings are their result.
+var inspectors = phrases.Words(
+	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse",
+	"diagnostics", "diagnose", "verify",
+	"inspect", "inspector", "review", "reviewer", "grade", "proofread",
+)
+
+// finders are words of names of tools that may find nothing.
+var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter",
+	"recommend", "check", "track")
