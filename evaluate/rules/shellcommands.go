@@ -55,7 +55,8 @@ var printers = phrases.Words(
 func (p *shellProgram) prints() bool { return phrases.HasAny(p.last, printers) }
 
 func (p *shellProgram) onlyPrints() bool {
-	return !slices.ContainsFunc(slices.Concat(p.deciding, p.masked), func(name string) bool { return !printers[name] })
+	other := func(name string) bool { return !printers[name] }
+	return !slices.ContainsFunc(p.deciding, other) && !slices.ContainsFunc(p.masked, other)
 }
 
 // feeds reports whether a command that does more than print sends its output to
@@ -81,7 +82,7 @@ func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.las
 func (p *shellProgram) mentionsOnlyBefore(word string) bool {
 	found, low := false, strings.ToLower(word)
 	for i := range p.stages {
-		if !strings.Contains(p.stages[i].text, low) {
+		if !strings.Contains(strings.ToLower(p.stages[i].text), low) {
 			continue
 		}
 		if !p.stages[i].piped {

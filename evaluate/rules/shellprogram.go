@@ -40,7 +40,7 @@ type shellProgram struct {
 // stage is one simple command.
 type stage struct {
 	words []string
-	text  string // in lower case as it stands
+	text  string // as it stands
 	piped bool   // its output goes to another command
 }
 
@@ -241,7 +241,7 @@ func writesFile(redirs []*syntax.Redirect) bool {
 // call notes a simple command: without a name of its own the status is that of
 // the last substitution (x=$(cmd)).
 func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
-	var words []string
+	words := make([]string, 0, len(c.Args))
 	for _, w := range c.Args {
 		words = append(words, p.word(w.Parts))
 	}
@@ -279,7 +279,7 @@ func withoutOpeners(words []string) []string {
 
 // note files the commands that a simple command runs under deciding or masked.
 func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
-	p.stages = append(p.stages, stage{words: words, text: strings.ToLower(text), piped: at.piped})
+	p.stages = append(p.stages, stage{words: words, text: text, piped: at.piped})
 	name := baseName(words[0])
 	was := len(p.deciding)
 	p.file(name, at.decides)
@@ -301,7 +301,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 		}
 	}
 	if at.final {
-		p.last = slices.Clone(p.deciding[was:])
+		p.last = p.deciding[was:len(p.deciding):len(p.deciding)]
 	}
 	p.subs(subs)
 }

@@ -43,15 +43,21 @@ var purposeOf = func() map[string]purposes {
 	return of
 }()
 
-// read reads a name, unless it is the one that was read before.
-func (t *tool) read(name string) {
+// toolOf reads a name, unless it was read before.
+func (d *scratch) toolOf(name string) *tool {
+	place := byte(len(name))
+	for i := range len(name) {
+		place = place*31 + name[i]
+	}
+	t := &d.tools[place%16]
 	if name == t.name {
-		return
+		return t
 	}
 	*t = tool{name: name, words: nameWords(name)}
 	for _, w := range t.words {
 		t.fors |= purposeOf[w]
 	}
+	return t
 }
 
 // is reports whether the tool may be for something.

@@ -31,7 +31,7 @@ type view struct {
 // scratch is the room in which one call is judged, used again for the next.
 type scratch struct {
 	view  view
-	tool  tool // of the call before, too: calls of a tool come together
+	tools [16]tool // that were read, by their names
 	out   text
 	body  doc
 	shell *syntax.Parser
@@ -45,8 +45,7 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	d := j.pool.Get().(*scratch) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
-	d.tool.read(c.Tool)
-	v.ask.read(r, &d.tool, d.shell)
+	v.ask.read(r, d.toolOf(c.Tool), d.shell)
 	out := v.ask.shell.withoutRemarks(r.Text)
 	v.body.Doc = r.Output
 	if len(out) < len(r.Text) {

@@ -54,8 +54,8 @@ func TailRunes(s string, n int) string {
 // collapses to single blanks, terminal control sequences and invisible characters are
 // dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis.
 func Line(s string, n int) string {
-	if s == "" {
-		return ""
+	if isLine(s, n) {
+		return s
 	}
 	var b strings.Builder
 	b.Grow(min(len(s), n) + utf8.UTFMax)
@@ -82,6 +82,27 @@ func Line(s string, n int) string {
 		}
 	}
 	return b.String()
+}
+
+// isLine reports whether Line would leave a text as it is.
+func isLine(s string, n int) bool {
+	blank := true // before the first character none may stand
+	for _, r := range s {
+		switch {
+		case r > ' ' && r <= '~':
+			blank = false
+		case r == ' ' && !blank:
+			blank = true
+		case r < 0xa1, r == utf8.RuneError, unicode.IsSpace(r), Invisible(r):
+			return false
+		default:
+			blank = false
+		}
+		if n--; n < 0 {
+			return false
+		}
+	}
+	return s == "" || !blank
 }
 
 // Visible is Line without a limit.
