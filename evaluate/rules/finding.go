@@ -47,12 +47,12 @@ func (f finding) unsure() finding {
 func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
-func summaryOf(v *view, f finding) string {
+func summaryOf(v *view, f finding, said string) string {
 	if f.score == memoryd.ScoreSuccess {
 		return f.outcome() + ": " + v.describe()
 	}
 	what := f.why
-	if said := f.said(v); said != "" {
+	if said != "" {
 		what = quoted(said)
 	}
 	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
@@ -87,28 +87,22 @@ func (f finding) outcome() string {
 
 // evaluationOf says in one plain sentence how the call went and what shows it; of a
 // failure also what the parameters had to do with it, where that is known.
-func evaluationOf(v *view, f finding) string {
+func evaluationOf(v *view, f finding, said string) string {
 	outcome := f.outcome()
 	if !f.sure && f.score != memoryd.ScorePartial {
 		outcome = "Probably " + strings.ToLower(outcome)
 	}
-	if f.rule == "no-trouble" {
+	means := f.cause.parameters()
+	if means != "" {
+		means = "; " + means
+	}
+	switch {
+	case f.rule == "no-trouble":
 		return outcome + ": " + v.describe() + "."
-	}
-	var b strings.Builder
-	b.Grow(200 + len(f.why) + len(f.quote))
-	b.WriteString(outcome)
-	switch q := f.said(v); {
 	case f.score == memoryd.ScoreSuccess:
-		b.WriteString(": " + v.describe() + " (" + f.why + ")")
-	case q == "":
-		b.WriteString(": " + f.why)
-	default:
-		b.WriteString(": " + quoted(strings.TrimSuffix(q, ".")) + " (" + f.why + ")")
+		return textsafe.Line(outcome+": "+v.describe()+" ("+f.why+").", maxEvaluation)
+	case said == "":
+		return textsafe.Line(outcome+": "+f.why+means+".", maxEvaluation)
 	}
-	if means := f.cause.parameters(); means != "" && f.score != memoryd.ScoreSuccess {
-		b.WriteString("; " + means)
-	}
-	b.WriteByte('.')
-	return textsafe.Line(b.String(), maxEvaluation)
+	return textsafe.Line(outcome+": "+quoted(strings.TrimSuffix(said, "."))+" ("+f.why+")"+means+".", maxEvaluation)
 }

@@ -85,8 +85,9 @@ func (j *Judge) JudgeRead(c *memoryd.Call, r *reading.Reading, p *Profile) Resul
 }
 
 func (j *Judge) result(v *view, f finding) Result {
+	said := f.said(v)
 	e := memoryd.Evaluation{
-		State: memoryd.Judged, Score: f.score, Summary: summaryOf(v, f), Evaluation: evaluationOf(v, f),
+		State: memoryd.Judged, Score: f.score, Summary: summaryOf(v, f, said), Evaluation: evaluationOf(v, f, said),
 		JudgedBy: memoryd.JudgedByRules, Rule: f.rule, JudgeVersion: j.version,
 	}
 	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported()}

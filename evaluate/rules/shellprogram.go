@@ -60,7 +60,10 @@ func newShellParser() *syntax.Parser {
 }
 
 func parseShell(parser *syntax.Parser, command string) shellProgram {
-	p := shellProgram{parser: parser, source: unfenced(command)}
+	names := make([]string, 16)
+	p := shellProgram{
+		parser: parser, source: unfenced(command), stages: make([]stage, 0, 4), deciding: names[:0:8], masked: names[8:8],
+	}
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
 	p.list(p.statements(), place{decides: true, final: true})
 	if len(p.stages) == 0 {
@@ -346,6 +349,10 @@ func (p *shellProgram) inner(n syntax.Node) (lists [][]*syntax.Stmt) {
 	if text := p.text(n); text != "" && !strings.ContainsAny(text, "`({") {
 		return nil
 	}
+	return substitutions(n)
+}
+
+func substitutions(n syntax.Node) (lists [][]*syntax.Stmt) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:

@@ -112,36 +112,41 @@ func Unquote(s string, limit int) (string, bool) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, whole
 	}
-	b := make([]byte, 0, len(s))
+	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); {
 		if s[i] != '\\' || i+1 >= len(s) {
 			plain := strings.IndexByte(s[i+1:], '\\')
 			if plain < 0 {
 				plain = len(s) - i - 1
 			}
-			b = append(b, s[i:i+1+plain]...)
+			b.WriteString(s[i : i+1+plain])
 			i += 1 + plain
 			continue
 		}
-		var n int
-		b, n = appendEscaped(b, s[i+1:])
+		r, n := escaped(s[i+1:])
+		if r < 0 {
+			b.WriteByte(s[i+1])
+		} else {
+			b.WriteRune(r)
+		}
 		i += 1 + n
 	}
-	return string(b), whole
+	return b.String(), whole
 }
 
-// appendEscaped appends what the escape at the start of s stands for and gives
-// its length.
-func appendEscaped(b []byte, s string) ([]byte, int) {
+// escaped gives what the escape at the start of s stands for and its length; r is negative where
+// that is the first byte itself.
+func escaped(s string) (r rune, n int) {
 	switch s[0] {
 	case 'n':
-		return append(b, '\n'), 1
+		return '\n', 1
 	case 't':
-		return append(b, '\t'), 1
+		return '\t', 1
 	case 'r':
-		return append(b, '\r'), 1
+		return '\r', 1
 	case 'b', 'f':
-		return append(b, ' '), 1
+		return ' ', 1
 	case 'u':
 		r, ok := hex(s, 4)
 		if !ok {
@@ -149,16 +154,16 @@ func appendEscaped(b []byte, s string) ([]byte, int) {
 		}
 		if utf16.IsSurrogate(r) && len(s) > 6 && s[5] == '\\' && s[6] == 'u' {
 			if low, ok := hex(s[6:], 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-				return utf8.AppendRune(b, utf16.DecodeRune(r, low)), 11
+				return utf16.DecodeRune(r, low), 11
 			}
 		}
-		return utf8.AppendRune(b, r), 5
+		return r, 5
 	case 'x':
 		if r, ok := hex(s, 2); ok {
-			return utf8.AppendRune(b, r), 3
+			return r, 3
 		}
 	}
-	return append(b, s[0]), 1
+	return -1, 1
 }
 
 // hex reads the hexadecimal digits behind the first byte of s.

@@ -34,7 +34,9 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 	case Shape:
 		return shape(value), true
 	case Quoted:
-		value = quotes.Replace(textsafe.Line(value, limit))
+		if value = textsafe.Line(value, limit); strings.Contains(value, "“") || strings.Contains(value, "”") {
+			value = quotes.Replace(value)
+		}
 		return "“" + value + "”", value != ""
 	case Print:
 		if limit > 0 {
