@@ -346,10 +346,25 @@ func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 
 // inner gives the substitutions in a node, but not those inside of them.
 func (p *shellProgram) inner(n syntax.Node) (lists [][]*syntax.Stmt) {
-	if text := p.text(n); text != "" && !strings.ContainsAny(text, "`({") {
+	if text := p.text(n); text != "" && !substitutes(text) {
 		return nil
 	}
 	return substitutions(n)
+}
+
+// substitutes reports whether a text may hold a substitution: $(…), `…`, <(…), >(…), ${ …; }.
+func substitutes(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '`':
+			return true
+		case '(', '{':
+			if i > 0 && strings.IndexByte("$<>", text[i-1]) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func substitutions(n syntax.Node) (lists [][]*syntax.Stmt) {
