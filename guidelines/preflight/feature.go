@@ -26,6 +26,8 @@ func (h hash) add(s string) hash { return add(h, s) }
 
 func (h hash) bytes(s []byte) hash { return add(h, s) }
 
+func (h hash) with(o hash) hash { return (h ^ o) * prime }
+
 func (h hash) int(n int) hash {
 	for range 4 {
 		h = (h ^ hash(n&0xFF)) * prime
@@ -120,12 +122,14 @@ func scale(f float64) int {
 func (c *collector) text(at hash, l *leaf) {
 	lower := strings.ToLower(l.Text)
 	c.room.words = appendWords(c.room.words[:0], lower)
-	isWord, isPair := at.add("word"), at.add("pair")
+	isWord, isPair, last := at.add("word"), at.add("pair"), hash(0)
 	for i, w := range c.room.words {
-		c.put(isWord.add(w))
+		h := seed.add(w)
+		c.put(isWord.with(h))
 		if i > 0 {
-			c.put(isPair.add(c.room.words[i-1]).add(w))
+			c.put(isPair.with(last).with(h))
 		}
+		last = h
 	}
 	c.marks(at, l)
 	for first := range strings.FieldsSeq(l.Text) {

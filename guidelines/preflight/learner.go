@@ -17,7 +17,7 @@ const folds = 5
 // for is what they told of the calls of runs that they had not seen; if that is less
 // than nothing, the failure rate stands alone.
 type learner struct {
-	ratios  map[uint64]float32 // by feature, its log likelihood ratio of failure
+	ratios  []float32          // by the number of a feature, its log likelihood ratio of failure
 	rates   map[uint64]float32 // by piece, its failure rate
 	fresh   [aspects]float64   // of pieces that no call had
 	scaling [scores]scaling
@@ -116,9 +116,9 @@ func (l *learner) fit(h *history, x []float64) {
 // keep keeps what forecasts need of the counts.
 func (l *learner) keep(h *history, features, pieces *runCounts, fresh [aspects]float64) {
 	l.fresh = fresh
-	l.ratios = make(map[uint64]float32, len(features.counts))
-	for f, key := range h.read.features.keys {
-		l.ratios[key] = float32(features.ratio(int32(f), folds)) //nolint:gosec // bounded by calls times features of one
+	l.ratios = make([]float32, len(features.counts))
+	for f := range l.ratios {
+		l.ratios[f] = float32(features.ratio(int32(f), folds)) //nolint:gosec // bounded by calls times features of one
 	}
 	l.rates = make(map[uint64]float32, len(pieces.counts))
 	for p, key := range h.read.pieces.keys {
@@ -129,7 +129,7 @@ func (l *learner) keep(h *history, features, pieces *runCounts, fresh [aspects]f
 // of estimates the probability that a call with an input fails.
 func (l *learner) of(in *planned) float64 {
 	var sum float64
-	for _, f := range in.features {
+	for _, f := range in.known {
 		sum += float64(l.ratios[f])
 	}
 	var mean means

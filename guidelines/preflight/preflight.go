@@ -144,11 +144,12 @@ type Model struct {
 	rates          Rates
 	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
-	learner        *learner        // nil when outcomes do not vary
-	worked         map[uint64]bool // hashes of parameters with identifiers, and kinds of these, of calls that worked
-	paths          map[string]bool // of the inputs of calls that worked
+	learner        *learner         // nil when outcomes do not vary
+	worked         map[uint64]bool  // hashes of parameters with identifiers, and kinds of these, of calls that worked
+	paths          map[string]bool  // of the inputs of calls that worked
+	features       map[uint64]int32 // the numbers of those that calls had
 	near           *neighbours
-	times          []float64
+	time           *float64 // the median
 }
 
 // learned is what is kept of a call.
@@ -168,11 +169,13 @@ type learned struct {
 // planned is an input as it is looked at.
 type planned struct {
 	raw      json.RawMessage
+	solid    int // how many of its bytes are no blanks
 	leaves   []leaf
 	identity uint64
 	features []uint64
 	pieces   []uint64
 	aspect   []aspect // of the pieces
+	known    []int32  // the numbers of the features that the model knows
 }
 
 func read(input []byte) *planned {
@@ -180,7 +183,7 @@ func read(input []byte) *planned {
 	c := newCollector(len(input))
 	c.read(leaves)
 	return &planned{
-		raw: input, leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys,
+		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys,
 		aspect: c.aspect,
 	}
 }
@@ -205,7 +208,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
 		byInput: map[uint64][]int32{}, worked: map[uint64]bool{}, paths: map[string]bool{},
 	}
-	size := 0
+	size, times := 0, []float64(nil)
 	for i := range calls {
 		size += min(len(calls[i].Input), maxBytes)
 	}
@@ -229,7 +232,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		m.keys[c.Key] = struct{}{}
 		if stats.KnownTime(c.TimeCost) {
 			l.seconds = c.TimeCost
-			m.times = append(m.times, c.TimeCost)
+			times = append(times, c.TimeCost)
 		}
 		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
 		if !l.judged {
@@ -253,7 +256,11 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		}
 	}
 	m.options.Observed = nil
-	m.near = newNeighbours(h)
+	if len(times) > 0 {
+		median := stats.Median(times)
+		m.time = &median
+	}
+	m.features, m.near = h.read.features.numbers, newNeighbours(h)
 	m.learn(h, good)
 	return m
 }
@@ -313,6 +320,11 @@ func (m *Model) rate() (rate, weight float64) {
 // Assess returns the forecast from the history and the run.
 func (m *Model) Assess(p Planned) Assessment {
 	in := read(p.Input)
+	for _, f := range in.features {
+		if n, known := m.features[f]; known {
+			in.known = append(in.known, n)
+		}
+	}
 	a := Assessment{Judged: m.judged}
 	if m.judged > 0 {
 		a.BaseRate = float64(m.failed) / float64(m.judged)

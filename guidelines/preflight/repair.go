@@ -35,7 +35,6 @@ type refusal struct {
 	leaf   int    // -1 when the message does not tell
 	byKind bool   // it names what kind of value it is, not the value
 	text   string // the message, in lower case
-	remedy string // that hosts document of it, "" for none
 }
 
 // maxMessage is how many bytes of a message are compared with values.
@@ -246,7 +245,7 @@ func (m *Model) apply(v *view, e edit) fix {
 func (m *Model) hasFailed(v *view, input []byte) bool {
 	identity := identityOf(leavesOf(input))
 	for i := range v.run {
-		if v.run[i].failed && v.run[i].identity == identity {
+		if v.run[i].failed && identityOf(leavesOf(v.run[i].Input)) == identity {
 			return true
 		}
 	}

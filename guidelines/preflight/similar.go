@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -12,8 +11,9 @@ import (
 // each weighed by its rarity (inverse document frequency). Equal inputs stand in
 // it once.
 type neighbours struct {
-	calls [][]int32           // by input, its calls, oldest first
-	with  map[uint64][]having // by feature
+	calls [][]int32  // by input, its calls, oldest first
+	with  [][]having // by the number of a feature
+	rare  []float64  // by how many inputs have a feature, what that counts for
 }
 
 // having is an input with a feature, and what that counts for in it.
@@ -40,7 +40,7 @@ const (
 )
 
 func newNeighbours(h *history) *neighbours {
-	n := &neighbours{with: map[uint64][]having{}}
+	n := &neighbours{}
 	place := map[uint64]int{} // by identity
 	var first []int32         // by input, its first call
 	for i := range h.calls {
@@ -53,6 +53,10 @@ func newNeighbours(h *history) *neighbours {
 		}
 		n.calls[at] = append(n.calls[at], int32(i)) //nolint:gosec // at most maxCalls
 	}
+	n.rare = make([]float64, len(n.calls)+1)
+	for inputs := range n.rare {
+		n.rare[inputs] = n.rarity(inputs)
+	}
 	features := &h.read.features
 	count := make([]int, len(features.keys))
 	for _, call := range first {
@@ -60,20 +64,20 @@ func newNeighbours(h *history) *neighbours {
 			count[f]++
 		}
 	}
-	for f, key := range features.keys {
-		if n.rarity(count[f]) > 0 {
-			n.with[key] = make([]having, 0, count[f])
+	n.with = make([][]having, len(count))
+	for f, inputs := range count {
+		if n.rare[inputs] > 0 {
+			n.with[f] = make([]having, 0, inputs)
 		}
 	}
 	for at, call := range first {
 		length := 0.0
 		for _, f := range features.of(call) {
-			length += square(n.rarity(count[f]))
+			length += square(n.rare[count[f]])
 		}
 		for _, f := range features.of(call) {
-			if rarity := n.rarity(count[f]); rarity > 0 {
-				key := features.keys[f]
-				n.with[key] = append(n.with[key], having{int32(at), float32(rarity / math.Sqrt(length))}) //nolint:gosec // at most maxCalls
+			if rarity := n.rare[count[f]]; rarity > 0 {
+				n.with[f] = append(n.with[f], having{int32(at), float32(rarity / math.Sqrt(length))}) //nolint:gosec // at most maxCalls
 			}
 		}
 	}
@@ -94,29 +98,32 @@ func (n *neighbours) rarity(inputs int) float64 {
 func (n *neighbours) of(p *planned) []neighbour {
 	cosine := make([]float64, len(n.calls))
 	length := 0.0
-	for _, f := range p.features {
+	for _, f := range p.known {
 		inputs := n.with[f]
-		if len(inputs) == 0 {
-			continue
-		}
-		rarity := n.rarity(len(inputs))
+		rarity := n.rare[len(inputs)]
 		length += square(rarity)
 		for _, has := range inputs {
 			cosine[has.input] += rarity * float64(has.weight)
 		}
 	}
-	var near []neighbour
+	length = math.Sqrt(length)
+	var order []uint64 // the likeness of an input, and its place
 	for at, c := range cosine {
-		if s := c / math.Sqrt(length); s > 0.05 {
-			near = slices.Grow(near, len(n.calls[at]))
-			for _, call := range n.calls[at] {
-				near = append(near, neighbour{int(call), min(1, s)})
-			}
+		if s := float32(min(1, c/length)); s > 0.05 {
+			order = append(order, uint64(math.Float32bits(s))<<32|uint64(at)) //nolint:gosec // at most maxCalls
 		}
 	}
-	slices.SortFunc(near, func(a, b neighbour) int {
-		return cmp.Or(cmp.Compare(b.similarity, a.similarity), b.call-a.call)
-	})
+	slices.Sort(order)
+	var near []neighbour
+	for _, o := range slices.Backward(order) {
+		at := uint32(o) //nolint:gosec // the lower half
+		for _, call := range slices.Backward(n.calls[at]) {
+			near = append(near, neighbour{int(call), min(1, cosine[at]/length)})
+		}
+		if len(near) >= mostNear {
+			break
+		}
+	}
 	return near[:min(len(near), mostNear)]
 }
 
@@ -148,10 +155,7 @@ func (m *Model) expectedTime(near []neighbour) *float64 {
 		}
 	}
 	if len(times) < 3 {
-		times = m.times
-	}
-	if len(times) == 0 {
-		return nil
+		return m.time
 	}
 	median := stats.Median(times)
 	return &median

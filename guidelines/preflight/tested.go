@@ -132,7 +132,7 @@ func (m *Model) mend(v *view) fix {
 	var f fix
 	raw := v.in.raw
 	for _, t := range v.breaks {
-		p := m.plan(&view{Planned: v.Planned, in: read(raw)})
+		p := m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
@@ -149,7 +149,7 @@ func (m *Model) mend(v *view) fix {
 			f.path = e.Path
 		}
 	}
-	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)})), v.contradicts)) > 0 {
+	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})), v.contradicts)) > 0 {
 		return fix{}
 	}
 	f.input = raw

@@ -1,13 +1,12 @@
 package preflight
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
-	tested "memoryd/guidelines/rules"
-	"memoryd/internal/errortext"
 	"memoryd/store"
 )
 
@@ -30,10 +29,10 @@ type view struct {
 // runCall is a judged call of the same tool in the run.
 type runCall struct {
 	*store.RunCall
-	failed   bool
-	wrong    bool // it failed, half failed, or had an odd answer
-	identity uint64
-	reason   *refusal // nil: not read yet
+	failed bool
+	wrong  bool     // it failed, half failed, or had an odd answer
+	same   bool     // its input is the planned one
+	reason *refusal // nil: not read yet
 }
 
 // outcome tells how a call of a run came out, as far as that is known: one that
@@ -47,7 +46,7 @@ func outcome(c *store.RunCall) (failed, known bool) {
 
 // view looks at a planned call.
 func (m *Model) view(in *planned, p Planned) *view {
-	t := &tally{m: m, v: &view{Planned: p, in: in}, hasWorked: m.judged > m.failed, failures: m.failed, sum: byteSum(in.raw)}
+	t := &tally{m: m, v: &view{Planned: p, in: in}, hasWorked: m.judged > m.failed, failures: m.failed}
 	v := t.v
 	for _, place := range m.byInput[in.identity] {
 		c := &m.calls[place]
@@ -76,7 +75,6 @@ type tally struct {
 	elsewhere Count // equal calls of other runs
 	hasWorked bool
 	failures  int
-	sum       int
 }
 
 // tried counts an equal call.
@@ -109,7 +107,7 @@ func (t *tally) since() {
 	for i := range t.v.Since {
 		c := &t.v.Since[i].Call
 		if c.Evaluation.State == memoryd.Judged {
-			t.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, t.v.identity(c.Input, t.sum) == t.v.in.identity, true)
+			t.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, t.v.in.equals(c.Input), true)
 		}
 	}
 }
@@ -123,10 +121,14 @@ func (t *tally) ofRun() {
 		if !isKnown || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
 			continue
 		}
-		identity := v.identity(c.Input, t.sum)
-		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), identity: identity})
+		same := v.in.equals(c.Input)
+		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), same: same})
+		identity := v.in.identity
+		if !same {
+			identity++ // that of no call
+		}
 		v.state.take(identity, failed)
-		t.unlearned(c.Key, failed, identity == v.in.identity, false)
+		t.unlearned(c.Key, failed, same, false)
 	}
 }
 
@@ -154,7 +156,7 @@ func (v *view) lastFailure() *runCall { return v.newest(func(c *runCall) bool { 
 // sameFailure is the newest failed try of this input in the run, nil when there is
 // none.
 func (v *view) sameFailure() *runCall {
-	return v.newest(func(c *runCall) bool { return c.failed && c.identity == v.in.identity })
+	return v.newest(func(c *runCall) bool { return c.failed && c.same })
 }
 
 func (v *view) newest(is func(*runCall) bool) *runCall {
@@ -168,7 +170,7 @@ func (v *view) newest(is func(*runCall) bool) *runCall {
 
 // wentWrong is the newest try of this input in the run, if it went wrong without failing.
 func (v *view) wentWrong() *runCall {
-	c := v.newest(func(c *runCall) bool { return c.identity == v.in.identity })
+	c := v.newest(func(c *runCall) bool { return c.same })
 	if c == nil || c.failed || !c.wrong {
 		return nil
 	}
@@ -193,18 +195,23 @@ func (v *view) ago(c *runCall) time.Duration {
 func (c *runCall) refusal() *refusal {
 	if c.reason == nil {
 		c.reason = refusalOf(c.Output, leavesOf(c.Input))
-		c.reason.remedy = tested.Remedy(c.Tool, errortext.Unwrap(c.Output), c.Input)
 	}
 	return c.reason
 }
 
-// identity is that of an input. Inputs of other bytes, whatever their order, are
-// not read: they are not the planned one.
-func (v *view) identity(input []byte, sum int) uint64 {
-	if s := byteSum(input); s != sum {
-		return uint64(seed.int(s).bytes(input))
+// equals reports whether an input is the planned one. One of other bytes, whatever their order,
+// is not read.
+func (p *planned) equals(input []byte) bool {
+	return solid(input) == p.solid && byteSum(input) == byteSum(p.raw) && identityOf(leavesOf(input)) == p.identity
+}
+
+// solid is how many bytes are no blanks.
+func solid(input []byte) int {
+	n := len(input)
+	for _, b := range []byte(" \n\r\t") {
+		n -= bytes.Count(input, []byte{b})
 	}
-	return identityOf(leavesOf(input))
+	return n
 }
 
 // byteSum is the same for JSON texts that differ in blanks and in the order of

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	tested "memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
 	"memoryd/internal/origin"
 )
 
@@ -96,9 +97,9 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	if c == nil {
 		return Warning{}, false
 	}
-	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c.refusal(), fix))}
+	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c, fix))}
 	for i := range v.run {
-		if v.run[i].failed && v.run[i].identity == v.in.identity {
+		if v.run[i].failed && v.run[i].same {
 			w.Calls = append(w.Calls, v.run[i].Key)
 		}
 	}
@@ -118,21 +119,23 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// change says what to do about a refusal: the parameter that it is about, else that
-// repeating leads nowhere.
-func (m *Model) change(r *refusal, fix fix) string {
+// change says what to do about a refused call, nil for none of this run: what hosts document of
+// the refusal, or the parameter that it is about, else that repeating leads nowhere.
+func (m *Model) change(refused *runCall, fix fix) string {
 	if fix.input != nil {
 		if name, ok := m.name(fix.path); ok {
 			return "Change " + name + " as suggested."
 		}
 		return "Change the input as suggested."
 	}
-	if r.remedy != "" {
-		return r.remedy + "."
-	}
-	if l := r.blamed(); l != nil {
-		if name, ok := m.name(l.Path); ok {
-			return "Change " + name + "."
+	if refused != nil {
+		if remedy := tested.Remedy(refused.Tool, errortext.Unwrap(refused.Output), refused.Input); remedy != "" {
+			return remedy + "."
+		}
+		if l := refused.refusal().blamed(); l != nil {
+			if name, ok := m.name(l.Path); ok {
+				return "Change " + name + "."
+			}
 		}
 	}
 	c := m.rates.Met[RepeatsFailure]
@@ -144,7 +147,7 @@ func (m *Model) change(r *refusal, fix fix) string {
 
 // onlyFailed says that the input failed wherever it was tried.
 func (m *Model) onlyFailed(v *view, fix fix) Warning {
-	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(&refusal{leaf: -1}, fix))}
+	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(nil, fix))}
 }
 
 func times(c Count) string {
@@ -238,15 +241,15 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	}
 	rate, _ := m.rates.of(r)
 	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate,
-		m.next(c.refusal(), v, fix)))
+		m.next(c, v, fix)))
 	return w, true
 }
 
 // next says what to do after a failure: change what it was about, if that has not
 // been done.
-func (m *Model) next(r *refusal, v *view, fix fix) string {
-	if blamed := r.blamed(); fix.input != nil || blamed != nil && v.in.gives(blamed) >= 0 {
-		return m.change(r, fix)
+func (m *Model) next(refused *runCall, v *view, fix fix) string {
+	if blamed := refused.refusal().blamed(); fix.input != nil || blamed != nil && v.in.gives(blamed) >= 0 {
+		return m.change(refused, fix)
 	}
 	return ""
 }
