@@ -169,7 +169,11 @@ var tokens = regexp.MustCompile("[\"'`‘“][^\"'`’”]{0,118}[\"'`’”]\\S
 // of Drain (He, Zhu, Zheng and Lyu, "Drain: an online log parsing approach with fixed depth
 // tree", ICWS 2017).
 func pieces(message string) (ps []piece) {
-	for _, t := range tokens.FindAllString(message, maxTokens) {
+	words := strings.Fields(message)
+	if strings.ContainsAny(message, "\"'`‘“") {
+		words = tokens.FindAllString(message, maxTokens)
+	}
+	for _, t := range words[:min(len(words), maxTokens)] {
 		ps = append(ps, piece{t, errortext.Masked(t)})
 	}
 	return ps

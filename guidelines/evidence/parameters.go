@@ -200,13 +200,17 @@ func (c *column) parameter(calls int, who *parties) Parameter {
 	p.Least, p.Greatest = within.least, within.greatest
 	for _, v := range c.values {
 		v.Sole, v.Runs = who.sole(v.by), len(v.runs)
-		p.Top = append(p.Top, v.ValueCount)
+		at, _ := slices.BinarySearchFunc(p.Top, v.ValueCount, func(a, b ValueCount) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
+		})
+		if at < topValues {
+			p.Top = slices.Insert(p.Top, at, v.ValueCount)
+			p.Top = p.Top[:min(topValues, len(p.Top))]
+		}
 	}
-	slices.SortFunc(p.Top, func(a, b ValueCount) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
-	})
-	p.Form = formShared(&p)
-	p.Top = slices.Clone(p.Top[:min(topValues, len(p.Top))])
+	if p.Types[0] == "string" {
+		p.Form = c.formShared()
+	}
 	return p
 }
 
@@ -214,9 +218,9 @@ const leastFormed = 10 // calls that show a form
 
 // formShared is the form that all values of good calls have; it tells something of
 // different values only, all of which were looked at.
-func formShared(p *Parameter) string {
+func (c *column) formShared() string {
 	form, calls, values := "", 0, 0
-	for _, v := range p.Top {
+	for _, v := range c.values {
 		if v.Good == 0 {
 			continue
 		}
@@ -226,7 +230,7 @@ func formShared(p *Parameter) string {
 		}
 		form, calls, values = f, calls+v.Good, values+1
 	}
-	if calls < max(leastFormed, p.Good) || values < 3 || p.Types[0] != "string" {
+	if calls < max(leastFormed, c.good) || values < 3 {
 		return ""
 	}
 	return form

@@ -299,15 +299,18 @@ type refusal struct {
 
 // heard lists the documented refusals that calls heard which no other rule explains, with
 // what to do about them.
-func heard(tool string, calls []Call, explained []bool) (found []Rule) {
+func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rule) {
 	type place struct {
 		run  uint64
 		file string
 	}
 	by, last := map[string]*refusal{}, map[place]struct{ id, input string }{}
+	inputs := make(map[int]map[string]value, len(rows))
+	for i := range rows {
+		inputs[rows[i].place] = rows[i].in
+	}
 	for i := max(0, len(calls)-maxCalls); i < len(calls); i++ {
-		c := &calls[i]
-		in := inputOf(c.Input)
+		c, in := &calls[i], inputs[i]
 		id, line, p := "", "", ""
 		if c.Bad {
 			id, line, p = consult(tool, c.Message, in)

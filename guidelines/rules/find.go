@@ -36,7 +36,7 @@ func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 			explained[at] = true
 		}
 	}
-	found = append(found, heard(own, calls, explained)...)
+	found = append(found, heard(own, calls, rows, explained)...)
 	for _, e := range [...]Effect{Slow, Costly} {
 		found = append(found, dear(own, rows, e)...)
 	}
@@ -197,6 +197,9 @@ func (s *search) run() (found []Rule) {
 		return nil
 	}
 	cols := columnsOf(s.rows)
+	for i := range cols {
+		cols[i].few = cols[i].good > 0 && cols[i].closed(s.rows)
+	}
 	s.columns, s.looked = cols, map[at]int{}
 	s.candidates(cols)
 	order := make([]string, 0, len(kinds))
@@ -257,7 +260,7 @@ func (s *search) candidates(cols []column) {
 		s.looked[at{h.what, h.p, h.q}]++
 		c := candidate{
 			hypothesis: h, meets: make([]bool, len(s.rows)),
-			few: slices.ContainsFunc(cols, func(o column) bool { return o.name == h.p && o.good > 0 && o.closed(s.rows) }),
+			few: s.column(h.p).few,
 		}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {

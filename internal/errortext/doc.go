@@ -64,7 +64,7 @@ func findLine(text string) string {
 			thrown = line
 		case heading == "" && (Heads(low) || Thrown(line)):
 			heading = line
-		case weak == "" && phrases.ContainsAny(low, troubleWords):
+		case heading == "" && weak == "" && phrases.ContainsAny(low, troubleWords):
 			weak = line
 		}
 	}
