@@ -204,13 +204,29 @@ func (p *parts) of(name string) string {
 
 var unparted = strings.NewReplacer("_", "", "-", "")
 
-// partsOf gives what a call works on, with the parameters' names; nil for a tool of no
-// host.
-func partsOf(tool string, in map[string]value) map[string]string {
+// namer tells what the parameters of a tool are; it looks each name up once.
+type namer struct {
+	also string // what the tool is of
+	part map[string]string
+}
+
+func namerOf(tool string) *namer {
+	own := tool[strings.LastIndexAny(tool, ".:/")+1:]
+	if i := strings.LastIndex(own, "__"); i >= 0 {
+		own = own[i+2:]
+	}
+	return &namer{hostTools.of(own), map[string]string{}}
+}
+
+// parts gives what a call works on, with the parameters' names; nil for a tool of no host.
+func (n *namer) parts(in map[string]value) map[string]string {
 	of := map[string]string{}
 	for p, v := range in {
-		name := p[strings.LastIndexByte(p, '.')+1:]
-		part := partNames.of(name)
+		part, known := n.part[p]
+		if !known {
+			part = partNames.of(p[strings.LastIndexByte(p, '.')+1:])
+			n.part[p] = part
+		}
 		if part == "" && strings.HasPrefix(v.text, "*** Begin Patch") {
 			part = "patch"
 		}
@@ -218,11 +234,7 @@ func partsOf(tool string, in map[string]value) map[string]string {
 			of[part] = p
 		}
 	}
-	own := tool[strings.LastIndexAny(tool, ".:/")+1:]
-	if i := strings.LastIndex(own, "__"); i >= 0 {
-		own = own[i+2:]
-	}
-	also := hostTools.of(own)
+	also := n.also
 	if also == "" && of["path"] == "" && of["command"] == "" && of["old"] == "" && of["patch"] == "" && of["notebook"] == "" {
 		return nil
 	}
@@ -237,7 +249,8 @@ func partsOf(tool string, in map[string]value) map[string]string {
 // Remedy returns the remedy that hosts document for the answer to a failed call; "" if there
 // is none.
 func Remedy(tool, message string, input json.RawMessage) string {
-	_, line, _ := consult(tool, message, inputOf(input))
+	in := inputOf(input)
+	_, line, _ := consult(namerOf(tool).parts(in), message, in)
 	return line
 }
 
@@ -249,8 +262,7 @@ func Commands(parameter, value string) bool {
 
 // consult finds the answer to a call that failed in the handbook: its name there, what to
 // do about it, and the parameter.
-func consult(tool, message string, in map[string]value) (id, line, parameter string) {
-	of := partsOf(tool, in)
+func consult(of map[string]string, message string, in map[string]value) (id, line, parameter string) {
 	if of == nil {
 		return "", "", ""
 	}
@@ -305,17 +317,19 @@ func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rul
 		file string
 	}
 	by, last := map[string]*refusal{}, map[place]struct{ id, input string }{}
+	names := namerOf(tool)
 	inputs := make(map[int]map[string]value, len(rows))
 	for i := range rows {
 		inputs[rows[i].place] = rows[i].in
 	}
 	for i := max(0, len(calls)-maxCalls); i < len(calls); i++ {
 		c, in := &calls[i], inputs[i]
+		of := names.parts(in)
 		id, line, p := "", "", ""
 		if c.Bad {
-			id, line, p = consult(tool, c.Message, in)
+			id, line, p = consult(of, c.Message, in)
 		}
-		at := place{c.Run, in[partsOf(tool, in)["path"]].text}
+		at := place{c.Run, in[of["path"]].text}
 		if before := last[at]; before.id != "" && c.Named && before.input != string(c.Input) && (!c.Bad || id == before.id) {
 			by[before.id].tried++
 			if !c.Bad {

@@ -72,7 +72,8 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"find_customer", `{"customer_id":"7"}`, "Customer not found", ""},
 		{"send", `{"to":"a","subject":"b"}`, "required field body is missing", ""},
 	} {
-		id, line, _ := consult(c.tool, c.message, inputOf([]byte(c.input)))
+		in := inputOf([]byte(c.input))
+		id, line, _ := consult(namerOf(c.tool).parts(in), c.message, in)
 		if id != c.want || strings.ContainsAny(line, "{}") {
 			t.Errorf("%s: %.80s: %q %s, want %q", c.tool, c.message, id, line, c.want)
 		}

@@ -28,7 +28,7 @@ const activeSpan = 80
 // Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
 // that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
-	rows := rowsOf(calls)
+	rows := rowsOf(calls, maxCalls)
 	found := wrong(own, rows, proposed)
 	explained := make([]bool, len(calls))
 	for i := range found {

@@ -12,8 +12,7 @@ const (
 // them: calls of one source failed under them, and no good call met them. They warn only
 // this source, and change no call.
 func Hints(own string, calls []Call, found []Rule) []Rule {
-	rows := rowsOf(calls)
-	rows = rows[max(0, len(rows)-hintedCalls):]
+	rows := rowsOf(calls, hintedCalls)
 	open := make([]bool, len(rows))
 	for i := range rows {
 		r := &rows[i]

@@ -84,9 +84,9 @@ func (r *row) dated(p string) bool {
 // DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
 func DateForm(s string) string { return dateForms[form(s)] }
 
-// rowsOf reads the newest calls.
-func rowsOf(calls []Call) []row {
-	from := max(0, len(calls)-maxCalls)
+// rowsOf reads so many of the newest calls.
+func rowsOf(calls []Call, most int) []row {
+	from := max(0, len(calls)-most)
 	rows := make([]row, 0, len(calls)-from)
 	kinds := map[string]int{}
 	type sent struct {
