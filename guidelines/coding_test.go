@@ -33,7 +33,10 @@ func TestNoToolIsGivenUpWhileACauseCanBeMended(t *testing.T) {
 			[2]string{fmt.Sprintf(`{"path":"/p/a%d.go"}`, i), "Error: InputValidationError: The required parameter `file_path` is missing"})
 	}
 	got := write(t, inRuns("Read", calls...))
-	for _, want := range []string{"1. Look for the file first, in a list of the directory or by a search, and give `file_path` as it was found: 3 failed calls", "2. Give every parameter that the tool's schema requires"} {
+	for _, want := range []string{
+		"1. Always give `file_path`, and leave out `path`: otherwise 3 of 3 went wrong",
+		"2. Look for the file first, in a list of the directory or by a search, and give `file_path` as it was found: 3 failed calls",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

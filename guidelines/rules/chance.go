@@ -24,7 +24,7 @@ func chance(bad, n, good, all int) float64 {
 // those.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	columns := max(1, float64(len(s.columns)))
-	named := Named(kind, c.p) && (c.q == "" || Named(kind, c.q))
+	named := c.named(kind)
 	switch {
 	case c.p == "":
 		columns = 2

@@ -193,7 +193,7 @@ func (s *search) run() (found []Rule) {
 			kinds[s.rows[i].kind]++
 		}
 	}
-	if s.good < 1 || s.good < minGood && !s.hints || len(kinds) == 0 {
+	if s.hints && s.good < 1 || len(kinds) == 0 {
 		return nil
 	}
 	cols := columnsOf(s.rows)
@@ -212,7 +212,7 @@ func (s *search) run() (found []Rule) {
 		}
 	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
-	var by []*candidate // what the rules found come from
+	var by []*candidate                      // what the rules found come from
 	for _, k := range order {
 		for range maxOfKind {
 			top, r, ok := s.best(k)
@@ -391,11 +391,12 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	for k := range s.all {
 		c := &s.all[k]
 		calls, n, counted := s.support(c, kind)
-		if calls == 0 || c.silent || s.hints && c.good > 0 {
+		against := s.contrast(c, kind)
+		if calls == 0 || c.silent || s.hints && c.good > 0 || against < minGood && !s.hints {
 			continue
 		}
-		q := calls/n - 4*c.good/s.good
-		if c.p != "" && Named(kind, c.p) {
+		q := calls/n - 4*c.good/against
+		if Named(kind, c.name()) {
 			q += messageShare // calls cannot part what always came together
 		}
 		if c.q != "" && Named(kind, c.q) {
@@ -406,7 +407,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := chance(int(counted), int(n), int(c.good), int(s.good))
+		by := chance(int(counted), int(n), int(c.good), int(against))
 		by *= s.tests(c, kind, int(n), by)
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
@@ -414,6 +415,35 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), chance: by}, q
 	}
 	return top, rule
+}
+
+// contrast counts the calls that a condition is held against: good ones and, where the messages
+// of a kind of failure name the parameter, those that went wrong in another way without meeting
+// it. Of those that met it the tool may have said only what it looks at first.
+func (s *search) contrast(c *candidate, kind string) (all float64) {
+	all = s.good
+	if !c.named(kind) {
+		return all
+	}
+	for i := range s.rows {
+		if s.rows[i].Bad && s.rows[i].kind != kind && !c.meets[i] {
+			all++
+		}
+	}
+	return all
+}
+
+// named reports whether a message names the parameters of a condition.
+func (h *hypothesis) named(message string) bool {
+	return Named(message, h.name()) && (h.q == "" || Named(message, h.q))
+}
+
+// name is what messages call the parameter.
+func (h *hypothesis) name() string {
+	if list, member := inList(h.p); list != "" {
+		return member
+	}
+	return h.p
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the

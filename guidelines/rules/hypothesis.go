@@ -79,10 +79,13 @@ func (h *hypothesis) holds(r *row) bool {
 // conditions say when a call meets each; v is what it gave for the parameter. Of a call that is
 // planned no message was heard yet.
 var conditions = []func(h *hypothesis, r *row, v value) bool{
-	without: func(_ *hypothesis, _ *row, v value) bool { return v.kind == absent },
-	with:    func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
-	above:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num > h.bound },
-	below:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num < h.bound },
+	without: func(h *hypothesis, r *row, v value) bool {
+		list, _ := inList(h.p)
+		return v.kind == absent && (list == "" || r.in[list+"[]"].kind != absent)
+	},
+	with:  func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
+	above: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num > h.bound },
+	below: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num < h.bound },
 	is: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind != absent && v.kind != other && v.text == h.set[0]
 	},
@@ -158,6 +161,9 @@ func (h *hypothesis) choice(p, narrow string, shown []string) string {
 // the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
 	p, q := "`"+h.p+"`", "`"+h.q+"`"
+	if list, member := inList(h.p); list != "" {
+		p = "`" + member + "` in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
+	}
 	switch h.what {
 	case without:
 		return "Always give " + p

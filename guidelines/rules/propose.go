@@ -51,8 +51,10 @@ func (t tallied) of(good, bad int) (out []string) {
 	return out
 }
 
-// tellable reports whether a line may name a parameter or a tool. Elements of lists have no name.
+// tellable reports whether a line may name a parameter or a tool. Elements of lists have no
+// name, their members have.
 func tellable(name string) bool {
+	name = strings.ReplaceAll(name, "[].", ".")
 	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
 	return ok && !strings.Contains(name, "[")
 }
@@ -139,6 +141,9 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 	for i := range cols {
 		c := &cols[i]
 		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
+		if list, _ := inList(c.name); list != "" {
+			continue // of members of a list's elements it is only known which are given
+		}
 		if c.numeric && len(c.nums) >= minGood {
 			out = append(out, c.bounds(rows, cols)...)
 		}

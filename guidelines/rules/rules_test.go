@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,33 @@ func lines(rules []Rule) string {
 		b.WriteString(rules[i].Line + "\n")
 	}
 	return b.String()
+}
+
+// A tool that was never called well refuses one thing after the other: what the second message
+// names is held against the calls of the first.
+func TestCallsThatWentWrongInAnotherWayBearOutWhatAMessageNames(t *testing.T) {
+	var calls []Call
+	for i := range 4 {
+		calls = append(
+			calls,
+			call(2*i, `{"files":[{"path":"a"}]}`, "'file_path' is a required property"),
+			call(2*i, `{"files":[{"file_path":"a"}]}`, "'ranges' is a required property"),
+			call(2*i, `{"files":[{"file_path":"a","ranges":[{"line":1}]}]}`, "'start' is a required property"),
+			call(2*i, `{"files":[{"file_path":"a","ranges":[{"start":1}]}]}`, "File not found: a"),
+		)
+	}
+	got := lines(Find("read", calls))
+	for _, want := range []string{"`file_path` in each of `files`", "`ranges` in each of `files`", "`start` in each of `files.ranges`"} {
+		if !strings.Contains(got, "Always give "+want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	for i := range calls {
+		calls[i].Message = "E" + strconv.Itoa(i%4) // the control: nothing is named
+	}
+	if got := Find("read", calls); len(got) > 0 {
+		t.Errorf("no call went well, and no message names a parameter:\n%s", lines(got))
+	}
 }
 
 func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
@@ -45,6 +73,15 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"n":%d}`, 7+i*17%39), ""
 		}, "Keep `n` at most 45 (45 worked, 55 and more failed)"},
+		{"a member that an element of a list misses", func(i int) (string, string) {
+			switch i % 4 {
+			case 0:
+				return `{"files":[{"file_path":"a","n":1},{"path":"b"}]}`, "x1"
+			case 1:
+				return `{"files":[]}`, ""
+			}
+			return `{"files":[{"file_path":"a"},{"file_path":"b","n":2}]}`, ""
+		}, "Always give `file_path` in each of `files`"},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:

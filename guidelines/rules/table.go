@@ -118,8 +118,9 @@ func rowsOf(calls []Call, most int) []row {
 	return rows
 }
 
-// inputOf lists the values of an input by path; those of elements of lists, against which
-// only messages are held, stand each under a path of its own.
+// inputOf lists the values of an input by path. Those of elements of lists, against which
+// only messages are held, stand each under a path of its own; what all elements of a list give
+// is given for the list, as files[].path.
 func inputOf(raw json.RawMessage) map[string]value {
 	leaves := LeavesOf(raw)
 	if len(leaves) == 0 || leaves[0].Kind == Text {
@@ -127,8 +128,12 @@ func inputOf(raw json.RawMessage) map[string]value {
 	}
 	out := map[string]value{}
 	elements := 0
+	gave := map[string]int{} // of the paths within lists
 	for i := range leaves {
 		l := &leaves[i]
+		if l.Kind != Word || l.Scalar() {
+			gave[l.Path]++
+		}
 		v := value{kind: other}
 		switch {
 		case l.Kind == Number:
@@ -149,7 +154,18 @@ func inputOf(raw json.RawMessage) map[string]value {
 		}
 		out[path] = v
 	}
+	for path, n := range gave {
+		if list, _ := inList(path); strings.HasSuffix(path, "[]") || list != "" && n == gave[list+"[]"] {
+			out[path] = value{kind: other}
+		}
+	}
 	return out
+}
+
+// inList parts the path of a member of a list's elements; list is "" for another path.
+func inList(path string) (list, member string) {
+	at := max(0, strings.LastIndex(path, "[]."))
+	return path[:at], strings.TrimPrefix(path[at:], "[].")
 }
 
 // Form masks letters and digits, to show the form of a text.
