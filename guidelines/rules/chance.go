@@ -23,7 +23,13 @@ func chance(bad, n, good, all int) float64 {
 // value that it was tried with. Where messages name the parameters there is no choice of
 // those.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
-	columns := max(1, float64(len(s.columns)))
+	columns := 0.0
+	for i := range s.columns {
+		if list, _ := inList(s.columns[i].name); list == "" || c.what <= with { // of others no values are compared
+			columns++
+		}
+	}
+	columns = max(1, columns)
 	named := c.named(kind)
 	switch {
 	case c.p == "":
