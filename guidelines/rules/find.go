@@ -212,7 +212,7 @@ func (s *search) run() (found []Rule) {
 		}
 	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
-	var by []*candidate                      // what the rules found come from
+	var by []*candidate // what the rules found come from
 	for _, k := range order {
 		for range maxOfKind {
 			top, r, ok := s.best(k)

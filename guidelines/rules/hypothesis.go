@@ -160,10 +160,7 @@ func (h *hypothesis) choice(p, narrow string, shown []string) string {
 // line says what to do; narrow is what messages say of the bound or of the form, shown
 // the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
-	p, q := "`"+h.p+"`", "`"+h.q+"`"
-	if list, member := inList(h.p); list != "" {
-		p = "`" + member + "` in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
-	}
+	p, q := spoken(h.p), spoken(h.q)
 	switch h.what {
 	case without:
 		return "Always give " + p
@@ -206,6 +203,14 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		return fmt.Sprintf("Call `%s` first", h.tool)
 	}
 	return ""
+}
+
+// spoken is a parameter as lines name it.
+func spoken(p string) string {
+	if list, member := inList(p); list != "" {
+		return "`" + member + "` in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
+	}
+	return "`" + p + "`"
 }
 
 // ordered reports whether the order of two texts means something: they are written
