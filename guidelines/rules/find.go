@@ -417,35 +417,6 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	return top, rule
 }
 
-// contrast counts the calls that a condition is held against: good ones and, where the messages
-// of a kind of failure name the parameter, those that went wrong in another way without meeting
-// it. Of those that met it the tool may have said only what it looks at first.
-func (s *search) contrast(c *candidate, kind string) (all float64) {
-	all = s.good
-	if !c.named(kind) {
-		return all
-	}
-	for i := range s.rows {
-		if s.rows[i].Bad && s.rows[i].kind != kind && !c.meets[i] {
-			all++
-		}
-	}
-	return all
-}
-
-// named reports whether a message names the parameters of a condition.
-func (h *hypothesis) named(message string) bool {
-	return Named(message, h.name()) && (h.q == "" || Named(message, h.q))
-}
-
-// name is what messages call the parameter.
-func (h *hypothesis) name() string {
-	if list, member := inList(h.p); list != "" {
-		return member
-	}
-	return h.p
-}
-
 // simpler reports whether of two conditions that explain as much of a kind of failure the
 // first one is to be told: the one that fewer failures of other kinds meet, then the one on a
 // parameter of few values.
