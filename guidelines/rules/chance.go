@@ -104,3 +104,13 @@ func (h *hypothesis) name() string {
 	}
 	return h.p
 }
+
+// others counts the calls of other kinds of failure that meet a condition.
+func (s *search) others(c *candidate, kind string) (n int) {
+	for i := range s.rows {
+		if s.rows[i].Bad && s.rows[i].kind != kind && c.meets[i] {
+			n++
+		}
+	}
+	return n
+}

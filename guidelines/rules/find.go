@@ -430,16 +430,6 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	return a.what < b.what
 }
 
-// others counts the calls of other kinds of failure that meet a condition.
-func (s *search) others(c *candidate, kind string) (n int) {
-	for i := range s.rows {
-		if s.rows[i].Bad && s.rows[i].kind != kind && c.meets[i] {
-			n++
-		}
-	}
-	return n
-}
-
 // support counts the open calls of a kind, n, and those among them that a condition
 // explains: what was sent again in its run counts once, and one source has a cap. It is 0
 // where too few are explained.
