@@ -97,7 +97,7 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() && !r.tellsOf(v) {
+	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() {
 		return r.byExit(v)
 	}
 	f, bad := r.evidence(v)
@@ -117,20 +117,6 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
 	return finding{}, false
-}
-
-// tellsOf reports whether the object is the record of a process that a tool that does nothing
-// was asked for by its identity.
-func (r *reply) tellsOf(v *view) bool {
-	if r.Moments == 0 || v.ask.is(actor) {
-		return false
-	}
-	for c := range children(r.Doc, 0) {
-		if n := &r.Doc.Nodes[c]; strings.HasSuffix(errortext.NormalKey(n.Key), "id") && len(n.Val) > 1 && phrases.HasWord(v.ask.text, n.Val) {
-			return true
-		}
-	}
-	return false
 }
 
 // inside judges the members that hold a result or an outcome of their own. A

@@ -24,7 +24,6 @@ func textRules() []textRule {
 		{"shell-error", "a shell or a command of the command line printed its diagnostic", shellError},
 		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
 		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
-		{"markup-error", "a page or a document in markup is titled with an error status, or is a fault", markupError},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
 	}
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -15,12 +14,6 @@ var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) (finding, bool) {
-	if v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines,
-		func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
-		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
-		f.cause = causeEmpty
-		return f, true
-	}
 	low := strings.ToLower(v.out.full[:min(len(v.out.full), 16)])
 	if !blanks[low] && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}, false
@@ -62,22 +55,12 @@ func noTrouble(v *view) (finding, bool) {
 	failed, _ := v.score()
 	if v.body.OK() {
 		f.why = "a structured result that reports no error"
-		f.sure = failed < doubtBar && (v.out.total > 3 || len(v.out.full) > 300 || !clouded(v.out))
+		f.sure = failed < doubtBar
 		return f, true
 	}
-	f.sure = failed < doubtBar && !clouded(v.out)
+	f.sure = failed < doubtBar
 	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
 		f.sure = false
 	}
 	return f, true
-}
-
-// clouded reports whether a word of trouble stands in the lines that were read.
-func clouded(t *text) bool {
-	for i := range t.lines {
-		if t.lines[i].has(hasComplaintWord) {
-			return true
-		}
-	}
-	return false
 }

@@ -32,7 +32,3 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasHarmless:       harmless,
 	hasComplaintWord:  trouble,
 })
-
-// troubleIndex covers the words in a request that mean that it may be about
-// errors.
-var troubleIndex = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})

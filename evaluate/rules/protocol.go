@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"net/http"
-	"strconv"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -111,56 +109,4 @@ func statusCode(s string) string {
 		return "" // part of a longer number or word
 	}
 	return code
-}
-
-// namedStatus is the error status that a text in lower case begins with, before its
-// name: "404 not found".
-func namedStatus(low string) string {
-	code := statusCode(low)
-	number, err := strconv.Atoi(code)
-	if err != nil || number < 400 {
-		return ""
-	}
-	if name := http.StatusText(number); name == "" || !strings.HasPrefix(strings.TrimLeft(low[3:], " :-"), strings.ToLower(name)) {
-		return ""
-	}
-	return code
-}
-
-// markupError: a page whose title is an error status, a SOAP fault, an S3 error.
-func markupError(_ *view, t *text) (finding, bool) {
-	if !strings.HasPrefix(t.full, "<") {
-		return finding{}, false
-	}
-	head := t.full[:min(len(t.full), markupBytes)]
-	low := strings.ToLower(head)
-	if at := strings.Index(low, "<title>"); at >= 0 {
-		title, _, _ := strings.Cut(head[at+len("<title>"):], "<")
-		if code := namedStatus(strings.ToLower(strings.TrimSpace(title))); code != "" {
-			return fails("markup-error", title, "the page is titled with HTTP status "+code), true
-		}
-		return finding{}, false
-	}
-	for _, mark := range []string{"<faultstring>", "<fault>", ":fault>", "<error><code>", "<error>\n"} {
-		if at := strings.Index(low, mark); at >= 0 {
-			return fails("markup-error", saidIn(head[at:]), "the document is a fault").unsure(), true
-		}
-	}
-	return finding{}, false
-}
-
-// markupBytes is how much of a page is read.
-const markupBytes = 2 << 10
-
-// saidIn is what stands in a piece of markup, without its tags.
-func saidIn(s string) string {
-	var words []string
-	for s != "" && len(words) < 4 {
-		_, s, _ = strings.Cut(s, ">")
-		text, _, _ := strings.Cut(s, "<")
-		if text = strings.TrimSpace(text); text != "" {
-			words = append(words, text)
-		}
-	}
-	return strings.Join(words, " ")
 }

@@ -64,7 +64,6 @@ func TestTellingOfErrors(t *testing.T) {
 		"two lines of a log":    {"chat.history", map[string]any{"channel": "ops"}, "ann: deploy failed again, permission denied on prod\nbob: looking, please wait", 1, ""},
 		"a state, with reasons": {"uptime.status", map[string]any{"site": "shop"}, "shop is DOWN since 09:41 (connection refused), 2 incidents this week", 1, ""},
 		"an answer about one":   {"agent.ask", map[string]any{"q": "Why did the build fail?"}, "The build failed because the registry token had expired.", 1, ""},
-		"the record of a job":   {"ml.job", map[string]any{"id": "j-7"}, `{"id": "j-7", "state": "FAILED", "exit_code": 1, "reason": "OOMKilled", "started": "2024-05-02T08:00:00Z"}`, 1, ""},
 		"a job that was run":    {"run_job", map[string]any{"id": "j-7"}, `{"id": "j-7", "state": "FAILED", "exit_code": 1, "started": "2024-05-02T08:00:00Z"}`, 0, "exit-code"},
 		"what was read, abroad": {"訂單.検索", map[string]any{"q": "エラー 504"}, "504 エラーは、サーバーが時間内に応答しなかったことを示します。", 0.5, ""},
 	})

@@ -19,9 +19,6 @@ type request struct {
 	// reads is true for a tool whose purpose is to hand over content that
 	// somebody else wrote: files, pages, search results.
 	reads bool
-	// troubled is true when the request itself speaks of errors, so that error
-	// words in the output may be what was asked for.
-	troubled bool
 	// help is true when the request asks for a usage text.
 	help bool
 }
@@ -44,7 +41,6 @@ func (r *request) read(in *reading.Reading, t *tool, parser *syntax.Parser) {
 		r.reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}
-	r.troubled = t.is(troubled) || troubleIndex.Scan(r.text) != 0
 }
 
 // renders reports whether the output is, by its length, a text of the input in another
@@ -58,12 +54,6 @@ func (v *view) renders() bool {
 		longest = max(longest, len(s))
 	}
 	return longest > 6 && len(v.out.full)*5 >= longest*2 && len(v.out.full)*2 <= longest*5
-}
-
-// troubleWords in a request mean that it may be about errors.
-var troubleWords = []string{
-	"error", "exception", "fail", "warn", "traceback", "fatal", "not found", "panic", "denied", "timeout", "timed out",
-	"invalid", "crash", "bug", "debug", "stack trace", "stderr", "troubleshoot", "problem",
 }
 
 // commandOf finds the member of an input object that holds a shell command.

@@ -123,15 +123,13 @@ func (v *view) saysNothing(nothing float64) bool {
 
 // seeks reports whether the tool looks for something, and what it says is about that.
 func (v *view) seeks() bool {
-	return v.ask.command == "" && (v.ask.reads || v.ask.is(finder)) && !v.ask.troubled
+	return v.ask.command == "" && (v.ask.reads || v.ask.is(finder)) && !v.ask.is(troubled)
 }
 
-// What may stand beside a place for what was found: beginnings of names of members, names,
-// and values.
+// What may stand beside a place for what was found: names of members, and values.
 var (
-	besidePrefixes = []string{"err", "next", "prev"}
-	besideMembers  = phrases.Words("status", "message", "msg", "code", "took", "page")
-	besideValues   = phrases.Words("", "0")
+	besideMembers = phrases.Words("status", "message", "msg", "code", "took", "page")
+	besideValues  = phrases.Words("", "0")
 )
 
 // holdsNothing reports whether a structure, of a tool that looks for something, has a place
@@ -146,9 +144,6 @@ func (v *view) holdsNothing() bool {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		key := errortext.NormalKey(n.Key)
-		if _, beside := phrases.HasPrefixAny(key, besidePrefixes); beside {
-			continue
-		}
 		switch n.Kind {
 		case loosejson.Object, loosejson.Array:
 			none = none || n.Child == 0

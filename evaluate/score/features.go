@@ -70,7 +70,6 @@ const (
 	ofShape        // what the output is made of, and its size
 	ofKey          // the name of a member
 	ofState        // what kind of value a member has
-	ofSmall        // a member and a word of its short value
 	ofPurpose      // what the tool is for
 	ofName         // the output is the name of a failure, or begins as a message of one
 	ofUse          // what the tool is for, and one of the first words
@@ -212,9 +211,6 @@ func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
 	}
 	f.add(mix(ofState, key, state(n)))
 	if n.Kind == loosejson.String {
-		if len(n.Val) < wordBytes {
-			f.small(n.Val, key)
-		}
 		if depth <= 3 {
 			f.text(cut(n.Val, valueBytes), ofHead)
 		}
@@ -226,20 +222,6 @@ func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
 	for c := n.Child; c != 0 && most > 0; c = d.Nodes[c].Next {
 		f.member(d, c, depth+1, key)
 		most--
-	}
-}
-
-// small adds the words of a short value together with the name of its member.
-func (f *Features) small(s string, key uint32) {
-	var w word
-	for range 4 {
-		if s == "" {
-			return
-		}
-		s, _ = w.next(s)
-		if w.n > 0 {
-			f.add(mix(ofSmall, key, w.hash))
-		}
 	}
 }
 
