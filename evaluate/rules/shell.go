@@ -102,15 +102,14 @@ func firstLine(have, l *line) *line {
 	return l
 }
 
-// shellFailure grades a diagnostic that decides by how much else there is.
+// shellFailure grades a diagnostic that decides by how much else there is, and by whether it
+// holds a word of trouble: programs also say how it goes.
 func (v *view) shellFailure(t *text, l *line, hits int) finding {
 	f := fails("shell-error", l.s, "the command that decides the exit status printed a diagnostic")
 	if v.ask.command == "" {
 		f.why = "a command printed a diagnostic"
 	}
-	if hits*4 < t.total {
-		f.sure = false
-	}
+	f.sure = hits*4 >= t.total && l.has(hasShellComplaint|hasComplaintWord)
 	return f
 }
 
