@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,28 +104,17 @@ func exitStatusOf(l *line) (code int, known bool) {
 	if len(l.s) > 120 || !l.has(hasExit) {
 		return 0, false
 	}
-	low := l.low()
-	for _, p := range exitPhrases {
-		_, after0, ok := strings.Cut(low, p)
-		if !ok {
-			continue
-		}
-		rest := strings.TrimLeft(after0, " :=>\"'(")
-		rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "code"), "status"), " :=>\"'(")
-		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })
-		if end < 0 {
-			end = len(rest)
-		}
-		after := strings.TrimLeft(rest[end:], " .)]}\"'!,;")
-		if after != "" && after[0] != '<' && after[0] != '(' && after[0] != ':' {
-			continue
-		}
-		if code, err := strconv.Atoi(rest[:end]); err == nil {
-			return code, true
-		}
+	said := exitForm.FindStringSubmatch(l.low())
+	if said == nil {
+		return 0, false
 	}
-	return 0, false
+	code, err := strconv.Atoi(said[1])
+	return code, err == nil
 }
+
+// exitForm is a phrase that introduces a status, with the status behind it.
+var exitForm = regexp.MustCompile(`(?:` + strings.Join(exitPhrases, "|") +
+	`)[ :=>"'(]*(?:code)?(?:status)?[ :=>"'(]*(-?\d+)[ .)\]}"'!,;]*(?:[<(:]|$)`)
 
 // strongestLine is the line that best explains a failure: the first with a word
 // of trouble, else the first.

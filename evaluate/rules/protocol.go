@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -41,72 +42,32 @@ func protocolError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// httpStatus: a status line of a dump, or a first line that states the status.
+// httpStatus: the last status line of a header dump, since after redirects that one counts; or
+// a last line that states the status.
 func httpStatus(v *view, t *text) (finding, bool) {
-	if f, ok := statusLine(t); ok {
-		return f, true
-	}
-	if last := t.last(); v.ask.command != "" && !v.ask.shell.onlyPrints() && len(t.lines) > 1 {
-		_, after, said := strings.Cut(last.low(), " error ") // wget
-		if code := statusCode(after); said && code >= "400" && strings.HasPrefix(after[3:], ":") {
-			return fails("http-status", last.s, "it reports HTTP status "+code).unsure(), true
-		}
-	}
-	return finding{}, false
-}
-
-// statusLine finds the last status line of a header dump: after redirects the
-// last one counts.
-func statusLine(t *text) (finding, bool) {
-	var found *line
-	bad := false
+	found, code := &line{}, ""
 	for i := range t.lines[:min(len(t.lines), 48)] {
 		l := &t.lines[i]
-		rest, ok := afterVersion(l.s)
-		if !ok {
+		if strings.IndexByte(l.s[:min(len(l.s), 5)], '/') < 3 {
 			continue
 		}
-		if code := statusCode(rest); code != "" {
-			found, bad = l, code >= "400"
+		if m := statusForm.FindStringSubmatch(l.s); m != nil {
+			found, code = l, m[1]
 		}
 	}
-	if !bad {
+	if v.ask.command != "" && !v.ask.shell.onlyPrints() {
+		if m := errorForm.FindStringSubmatch(t.last().s); m != nil {
+			found, code = t.last(), m[1]
+		}
+	}
+	if code < "400" {
 		return finding{}, false
 	}
 	return fails("http-status", found.s, "the server answered with an error status").unsure(), true
 }
 
-// afterVersion is what follows the name and version of a protocol that a line begins
-// with, as a status line does: HTTP/1.1, HTTP/2, SIP/2.0, RTSP/1.0.
-func afterVersion(s string) (string, bool) {
-	i := 3
-	if len(s) > 9 && s[i] != '/' {
-		i++
-	}
-	if len(s) < i+5 || s[i] != '/' || !phrases.IsDigit(s[i+1]) || s[i+2] != ' ' && s[i+2] != '.' {
-		return "", false
-	}
-	for k := range i {
-		if !phrases.IsAlpha(s[k]) {
-			return "", false
-		}
-	}
-	_, rest, ok := strings.Cut(s[i:], " ")
-	return rest, ok
-}
+// statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200, SIP/2.0 486, RTSP/1.0 454.
+var statusForm = regexp.MustCompile(`^[A-Za-z]{3,4}/\d(?:\.\S*)? ([1-5]\d\d)(?:[^\w.]|\.\D|\.?$)`)
 
-// statusCode is the three digits that s starts with, if they are a status.
-func statusCode(s string) string {
-	rest := strings.TrimLeft(s, "0123456789")
-	code := s[:len(s)-len(rest)]
-	if len(code) != 3 || code < "100" || code > "599" {
-		return ""
-	}
-	switch after, dotted := strings.CutPrefix(rest, "."); {
-	case after == "":
-		return code
-	case dotted && phrases.IsDigit(after[0]), phrases.IsWord(rest[0]):
-		return "" // part of a longer number or word
-	}
-	return code
-}
+// errorForm is how a download ends that failed: ERROR 404: Not Found.
+var errorForm = regexp.MustCompile(` ERROR ([45]\d\d): `)

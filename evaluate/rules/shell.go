@@ -176,9 +176,6 @@ func (v *view) isArgument(name string) bool {
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
 func shellLine(who, complaint string) (diagnostic, bool) {
-	if isLineNumber(who) && strings.Contains(complaint, ": ") { // sh: 1: …
-		who, complaint, _ = strings.Cut(complaint, ": ")
-	}
 	if strings.HasPrefix(who, "command not found") && complaint != "" { // zsh
 		return diagnostic{program: baseName(complaint), shell: true}, true
 	}
