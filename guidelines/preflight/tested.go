@@ -37,6 +37,11 @@ func (m *Model) plan(v *view) *tested.Planned {
 	return tested.Plan(&c)
 }
 
+// planned reads the planned call with another input.
+func (m *Model) planned(v *view, raw json.RawMessage) *tested.Planned {
+	return m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})
+}
+
 // answered reports whether a call of the run is known to have gone well.
 func (v *view) answered(i int) bool {
 	failed, known := outcome(&v.RunCalls[i])
@@ -105,7 +110,7 @@ func (m *Model) broken(v *view) []Warning {
 func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	var out []*Tested
 	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && t.Holds(p) {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Doubtful && t.Holds(p) {
 			out = append(out, t)
 		}
 	}
@@ -132,7 +137,7 @@ func (m *Model) mend(v *view) fix {
 	var f fix
 	raw := v.in.raw
 	for _, t := range v.breaks {
-		p := m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})
+		p := m.planned(v, raw)
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
@@ -149,7 +154,7 @@ func (m *Model) mend(v *view) fix {
 			f.path = e.Path
 		}
 	}
-	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})), v.contradicts)) > 0 {
+	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.planned(v, raw)), v.contradicts)) > 0 {
 		return fix{}
 	}
 	f.input = raw

@@ -227,24 +227,20 @@ func (s *search) run() (found []Rule) {
 		}
 	}
 	for i := range found {
-		found[i].doubtful = s.doubts(&found[i])
+		found[i].Doubtful = s.doubts(&found[i])
 	}
 	return found
 }
 
-// doubts reports whether calls went wrong under no rule's condition since a rule was last
-// broken: one in the same way, or several.
+// doubts reports whether a call went wrong in the same way since a rule was last broken, and
+// under no rule's condition.
 func (s *search) doubts(r *Rule) bool {
-	last, more := r.Behind[len(r.Behind)-1], 0
 	for i := range slices.Backward(s.rows) {
 		row := &s.rows[i]
-		if row.place <= last {
+		if row.place <= r.Behind[len(r.Behind)-1] {
 			break
 		}
-		if s.open[i] {
-			more++
-		}
-		if s.open[i] && r.kinds[row.kind] || more >= leastBad {
+		if s.open[i] && r.kinds[row.kind] {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ type Edit struct {
 // for a parameter whose values come from them.
 func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
-	if r.doubtful || h.what == notIn && !r.refused[p.row.in[h.p].text] {
+	if r.Doubtful || h.what == notIn && !r.refused[p.row.in[h.p].text] {
 		return nil // what nobody tried may work
 	}
 	v, w := p.row.in[h.p], p.row.in[h.q]

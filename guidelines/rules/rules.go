@@ -91,14 +91,14 @@ type Rule struct {
 	Otherwise float64 `json:"otherwise,omitempty"`
 	// Behind are the indexes of the calls that went wrong, oldest first.
 	Behind []int `json:"-"`
+	// Doubtful reports that calls went on to fail in the same way without breaking the rule, as
+	// those do that heed it after the tool has changed: then it warns of none and changes none.
+	Doubtful bool `json:"-"`
 	// Source is who made the calls behind a hint.
 	Source uint64 `json:"-"`
 	// edge is the number nearest to the bound that failed, where no message told the bound; of
 	// a step the greatest divisor of it that a failed number had.
 	edge *float64
-	// doubtful says that calls went on to fail in the same way without breaking the rule:
-	// then it changes none.
-	doubtful bool
 	// against counts the good calls in a row that met the condition, up to the newest.
 	against int
 	// refused are the values that calls behind it gave.
