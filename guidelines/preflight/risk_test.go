@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,36 @@ func TestTheNewestCallOfARulesConditionDecidesOnItsWarning(t *testing.T) {
 	for i, score := range []float64{0, 1, 0} {
 		if add("opal", score); warned(nil) != (score == 0) || warned(obs[len(obs)-1:]) != (score == 0) {
 			t.Errorf("after call %d with score %v: warned %v, not learned %v", i, score, warned(nil), warned(obs[len(obs)-1:]))
+		}
+	}
+}
+
+// After a tool has changed, calls that heed a rule go wrong in the same way: nobody contradicts
+// the rule, and it warns of nothing all the same.
+func TestARuleThatHelpsNoMoreWarnsOfNothing(t *testing.T) {
+	t.Parallel()
+	o := evidence.NewObserver()
+	var calls []memoryd.Call
+	var obs []evidence.Observation
+	add := func(mode string, score float64) {
+		c := call(len(calls), fmt.Sprintf(`{"mode":%q}`, mode), map[bool]string{true: `{"rows":[1]}`, false: "E17"}[score > 0], score, 1)
+		calls, obs = append(calls, c), append(obs, o.Observe(&c))
+	}
+	for i := range 60 {
+		add([]string{"amber", "delta"}[i%2], 1)
+	}
+	for range 4 {
+		add("opal", 0)
+	}
+	for _, heeded := range []bool{false, true} {
+		if heeded {
+			add("amber", 0)
+		}
+		m := preflight.Learn(calls, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: evidence.Rules("t", obs)})
+		a := m.Assess(preflight.Planned{Input: json.RawMessage(`{"mode":"opal"}`)})
+		warned := slices.ContainsFunc(a.Warnings, func(w preflight.Warning) bool { return w.Rule == "tested_rule" })
+		if warned == heeded || (a.Suggestion != nil) == heeded {
+			t.Errorf("heeded %v: warned %v, suggested %s", heeded, warned, a.Suggestion)
 		}
 	}
 }
