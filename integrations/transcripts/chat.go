@@ -174,23 +174,18 @@ func nameOf(d loosejson.Members, doc []byte) string {
 
 // readChat reads conversations in the form of OpenAI's chat, Anthropic's messages,
 // tau-bench and tau2: one a document, or one whose messages are the documents.
-func readChat(f *file) func(doc []byte) error {
+func readChat(f *file) reader {
 	var whole *chat
-	return func(doc []byte) error {
-		d, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(d loosejson.Members, doc []byte) {
 		if d.Text("role") == "" {
 			f.conversation(d, doc, 0)
-			return nil
+			return
 		}
 		if whole == nil {
 			whole = f.chat(f.base + "-" + accounts.Digest(doc))
 			whole.unwrap = textFailure(f.format)
 		}
 		whole.message(d)
-		return nil
 	}
 }
 

@@ -9,22 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readClaude reads transcripts of Claude Code. A call and its result are blocks of
+// claudeLine reads a line of a transcript of Claude Code. A call and its result are blocks of
 // two lines; lines that a resumed or forked session repeats have the same ids.
-func readClaude(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		if f.message == nil && !mentions(doc, `"tool_use`, `"tool_result"`) {
-			return nil
-		}
-		line, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
-		f.claude(line)
-		for _, l := range loosejson.Objects(line.At("loglines")) {
-			f.claude(l)
-		}
-		return nil
+func (f *file) claudeLine(line loosejson.Members, _ []byte) {
+	f.claude(line)
+	for _, l := range loosejson.Objects(line.At("loglines")) {
+		f.claude(l)
 	}
 }
 

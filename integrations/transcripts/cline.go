@@ -12,34 +12,27 @@ import (
 // readCline reads the history of a task of Cline, which is Anthropic's messages. Models
 // that call no tools natively write a call as XML into their text, and its result comes
 // as text in the next message.
-func readCline(f *file) func(doc []byte) error {
+func readCline(f *file) reader {
 	var c *chat
-	return func(doc []byte) error {
-		m, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(m loosejson.Members, doc []byte) {
 		if c == nil {
 			c = f.chat(f.base + "-" + accounts.Digest(doc))
 		}
 		at := loosejson.Time(m.At("ts|timestamp"))
 		if c.blocks(m.At("content"), at) {
-			return nil
+			return
 		}
 		said := contentText(m.At("content"))
 		if m.Text("role") == "assistant" {
 			if tool, args := xmlCall(said); tool != "" {
-				in, err := json.Marshal(args)
-				if err != nil { // texts: it cannot fail
-					return err
-				}
+				in, _ := json.Marshal(args) // texts: it cannot fail
 				c.call("", tool, in, at)
 			}
-			return nil
+			return
 		}
 		head := resultHead.FindStringSubmatchIndex(said)
 		if head == nil {
-			return nil
+			return
 		}
 		output, _, _ := strings.Cut(said[head[1]:], "<environment_details>")
 		r := result{output: strings.TrimSpace(output), outcome: accounts.Claimed}
@@ -49,7 +42,6 @@ func readCline(f *file) func(doc []byte) error {
 			r.outcome = accounts.Cancelled
 		}
 		c.result("", said[head[2]:head[3]], r, at)
-		return nil
 	}
 }
 

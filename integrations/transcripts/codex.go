@@ -17,16 +17,9 @@ import (
 var saidItems = []string{"message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 // readCodex reads rollouts of Codex CLI.
-func readCodex(f *file) func(doc []byte) error {
+func readCodex(f *file) reader {
 	base := accounts.Call{Source: f.format, Conversation: f.base}
-	return func(doc []byte) error {
-		if f.message == nil && !mentions(doc, "call", "session_meta", "item_completed", "patch_apply", "turn_context") {
-			return nil
-		}
-		line, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(line loosejson.Members, _ []byte) {
 		p := loosejson.MembersOf(line.At("payload"))
 		switch at := loosejson.Time(line.At("timestamp")); line.Text("type") {
 		case "session_meta":
@@ -44,18 +37,15 @@ func readCodex(f *file) func(doc []byte) error {
 		case "event_msg":
 			f.event(base, p, at)
 		}
-		return nil
 	}
 }
 
 // readResponses reads items of OpenAI's responses, one a document.
-func readResponses(f *file) func(doc []byte) error {
+func readResponses(f *file) reader {
 	base := accounts.Call{Source: f.format}
-	return func(doc []byte) error {
+	return func(one loosejson.Members, doc []byte) {
 		base.Conversation = cmp.Or(base.Conversation, f.base+"-"+accounts.Digest(doc))
-		one, err := loosejson.ParseMembers(doc)
 		f.item(base, one, loosejson.Time(one.At("timestamp")))
-		return err
 	}
 }
 

@@ -22,7 +22,7 @@ type Format struct {
 	Expects string
 
 	signs  string // see table
-	reader func(f *file) func(doc []byte) error
+	reader func(f *file) reader
 }
 
 // Auto means: detect the format.
@@ -95,6 +95,7 @@ calls: calls with tool_name, input and output
 
 // Formats are all supported formats, in the order in which they are tried.
 var Formats = sync.OnceValue(func() (formats []Format) {
+	of := readers()
 	for line := range strings.SplitSeq(table, "\n") {
 		if signs, is := strings.CutPrefix(line, "\t"); is {
 			f := &formats[len(formats)-1]
@@ -102,44 +103,33 @@ var Formats = sync.OnceValue(func() (formats []Format) {
 			continue
 		}
 		name, expects, _ := strings.Cut(line, ": ")
-		formats = append(formats, Format{Name: name, Expects: expects, reader: readerOf(name)})
+		formats = append(formats, Format{Name: name, Expects: expects, reader: of[name]})
 	}
 	return formats
 })
 
-// readerOf is what reads the documents of a format.
-func readerOf(name string) func(*file) func([]byte) error {
-	switch name {
-	case "codex":
-		return readCodex
-	case "otlp":
-		return readOTLP
-	case "inspect":
-		return readInspect
-	case "swe-agent":
-		return each((*file).trajectory)
-	case "openhands":
-		return readOpenHands
-	case "mini-swe-agent":
-		return readMini
-	case "opencode", "goose", "copilot", "pi", "cursor", "pydantic-ai", "langchain", "ai-sdk":
-		return readHost
-	case "cline":
-		return readCline
-	case "claude-code":
-		return readClaude
-	case "gemini":
-		return readGemini
-	case "langsmith", "langfuse", "phoenix":
-		return each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
-	case "tau-bench", "anthropic", "openai-chat":
-		return readChat
-	case "openai-responses":
-		return readResponsesOrChat
-	case "calls":
-		return readCalls
+// reader takes the documents of a file, one after another, with their members.
+type reader func(d loosejson.Members, doc []byte)
+
+// readers make the readers of the formats.
+func readers() map[string]func(*file) reader {
+	host, export := readHost, each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
+	return map[string]func(*file) reader{
+		"codex": readCodex, "otlp": each((*file).otlp), "inspect": each((*file).inspected), "swe-agent": each((*file).trajectory),
+		"openhands": readOpenHands, "mini-swe-agent": readMini, "cline": readCline, "claude-code": each((*file).claudeLine),
+		"gemini": readGemini, "calls": each((*file).recorded), "openai-responses": readResponsesOrChat,
+		"opencode": host, "goose": host, "copilot": host, "pi": host, "cursor": host, "pydantic-ai": host, "langchain": host, "ai-sdk": host,
+		"langsmith": export, "langfuse": export, "phoenix": export,
+		"tau-bench": readChat, "anthropic": readChat, "openai-chat": readChat,
 	}
-	panic("no reader of " + name)
+}
+
+// telling are texts of which a document of a format holds one if it tells of a call.
+var telling = map[string][]string{
+	"codex":       {"call", "session_meta", "item_completed", "patch_apply", "turn_context"},
+	"claude-code": {`"tool_use`, `"tool_result"`},
+	"gemini":      {`"sessionId"`, `"toolCalls"`},
+	"inspect":     {`"tool`}, // else it is the head of a log
 }
 
 // FormatNames returns the names of all formats, and Auto.
@@ -236,49 +226,40 @@ func mentions(doc []byte, texts ...string) bool {
 }
 
 // each makes a reader of documents by themselves.
-func each(take func(f *file, d loosejson.Members, doc []byte)) func(f *file) func(doc []byte) error {
-	return func(f *file) func(doc []byte) error {
-		return func(doc []byte) error {
-			d, err := loosejson.ParseMembers(doc)
-			if err == nil {
-				take(f, d, doc)
-			}
-			return err
-		}
-	}
+func each(take func(f *file, d loosejson.Members, doc []byte)) func(f *file) reader {
+	return func(f *file) reader { return func(d loosejson.Members, doc []byte) { take(f, d, doc) } }
 }
 
 // readResponsesOrChat reads documents that are items, and those that hold them.
-func readResponsesOrChat(f *file) func(doc []byte) error {
+func readResponsesOrChat(f *file) reader {
 	item, whole := readResponses(f), readChat(f)
-	return func(doc []byte) error {
-		if shapeOf(doc).has("type") && !bytes.Contains(doc, []byte(`"input":`)) {
-			return item(doc)
+	return func(d loosejson.Members, doc []byte) {
+		if len(d["type"]) > 0 && !bytes.Contains(doc, []byte(`"input":`)) {
+			item(d, doc)
+			return
 		}
-		return whole(doc)
+		whole(d, doc)
 	}
 }
 
-// readCalls reads recordings of this program.
-func readCalls(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		l, err := memoryd.ParseCall(doc)
-		if err != nil {
-			return err
-		}
-		m := l.Call()
-		c, told := accounts.FromRecord(&m)
-		if !told {
-			// texts: it cannot fail
-			m.Metadata, _ = json.Marshal(map[string]any{
-				"sources": []string{f.format}, "tool_call_id": memoryd.ToolCallID(m.Metadata), "session_id": m.Run(),
-			})
-			c, _ = accounts.FromRecord(&m)
-		}
-		if c.Ref() == "" {
-			c.ID = accounts.Digest(doc)
-		}
-		f.add(c)
-		return nil
+// recorded takes a recording of this program.
+func (f *file) recorded(_ loosejson.Members, doc []byte) {
+	l, err := memoryd.ParseCall(doc)
+	if err != nil {
+		f.broken(f.line, err.Error())
+		return
 	}
+	m := l.Call()
+	c, told := accounts.FromRecord(&m)
+	if !told {
+		// texts: it cannot fail
+		m.Metadata, _ = json.Marshal(map[string]any{
+			"sources": []string{f.format}, "tool_call_id": memoryd.ToolCallID(m.Metadata), "session_id": m.Run(),
+		})
+		c, _ = accounts.FromRecord(&m)
+	}
+	if c.Ref() == "" {
+		c.ID = accounts.Digest(doc)
+	}
+	f.add(c)
 }

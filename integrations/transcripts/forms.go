@@ -125,13 +125,9 @@ func elementsOf(v jsontext.Value) []jsontext.Value {
 }
 
 // readHost reads messages by the forms of their program.
-func readHost(f *file) func(doc []byte) error {
+func readHost(f *file) reader {
 	h, chats, last := hosts()[f.format], map[string]*chat{}, ""
-	return func(doc []byte) error {
-		d, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(d loosejson.Members, doc []byte) {
 		name := loosejson.Text(d.At(h.conversation))
 		if f.format == "pi" && loosejson.Text(d["type"]) == "session" {
 			name = loosejson.Text(d["id"])
@@ -153,7 +149,6 @@ func readHost(f *file) func(doc []byte) error {
 				h.forms[i].read(c, m, m.At(h.at))
 			}
 		}
-		return nil
 	}
 }
 

@@ -9,16 +9,9 @@ import (
 // wrote it. A message is written again when its calls have ended, so the accounts of a call
 // are joined by its id. What a rewind takes out of the conversation was done nevertheless,
 // and stays.
-func readGemini(f *file) func(doc []byte) error {
+func readGemini(f *file) reader {
 	base := accounts.Call{Source: f.format, Conversation: f.base}
-	return func(doc []byte) error {
-		if f.message == nil && !mentions(doc, `"sessionId"`, `"toolCalls"`) {
-			return nil
-		}
-		d, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(d loosejson.Members, _ []byte) {
 		if id := d.Text("sessionId"); id != "" {
 			base.Conversation = id
 			if d.Text("kind") == "subagent" {
@@ -31,7 +24,6 @@ func readGemini(f *file) func(doc []byte) error {
 				f.gemini(base, m)
 			}
 		}
-		return nil
 	}
 }
 

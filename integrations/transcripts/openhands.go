@@ -22,13 +22,9 @@ var notCalls = map[string]bool{
 
 // readOpenHands reads runs of OpenHands: a line with a history, or events one by one. An event
 // is, of its first versions, an action or an observation, of later ones a thing of a kind.
-func readOpenHands(f *file) func(doc []byte) error {
+func readOpenHands(f *file) reader {
 	var alone *openhandsRun
-	return func(doc []byte) error {
-		d, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(d loosejson.Members, doc []byte) {
 		began := func(name string) *openhandsRun {
 			conversation := strings.TrimPrefix(name+"-"+accounts.Digest(doc), "-")
 			return &openhandsRun{f: f, base: accounts.Call{Source: f.format, Conversation: conversation, Local: true}, calls: map[string]string{}}
@@ -39,7 +35,7 @@ func readOpenHands(f *file) func(doc []byte) error {
 				alone = began(f.base)
 			}
 			alone.event(d)
-			return nil
+			return
 		}
 		run := began(d.Text("instance_id"))
 		for _, v := range events {
@@ -51,7 +47,6 @@ func readOpenHands(f *file) func(doc []byte) error {
 				}
 			}
 		}
-		return nil
 	}
 }
 

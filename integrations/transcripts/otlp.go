@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoryd/internal/accounts"
+	"memoryd/internal/loosejson"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -17,15 +18,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 )
 
-// readOTLP reads exports of OpenTelemetry as JSON, as the collector writes them into files.
-func readOTLP(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		traces, err := Traces(doc, true)
-		logs, logsErr := Logs(doc, true)
-		for _, c := range append(traces.Calls, logs.Calls...) {
-			f.add(c)
-		}
-		return cmp.Or(err, logsErr)
+// otlp reads an export of OpenTelemetry as JSON, as the collector writes them into files.
+func (f *file) otlp(_ loosejson.Members, doc []byte) {
+	traces, err := Traces(doc, true)
+	logs, logsErr := Logs(doc, true)
+	for _, c := range append(traces.Calls, logs.Calls...) {
+		f.add(c)
+	}
+	if err = cmp.Or(err, logsErr); err != nil {
+		f.broken(f.line, err.Error())
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"memoryd/internal/accounts"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,7 +118,7 @@ type file struct {
 	told   int
 	Options
 
-	reader  func(doc []byte) error
+	reader  reader
 	line    int       // of the document that is read
 	waiting []waiting // documents before the format is known
 	held    int
@@ -280,9 +281,15 @@ func found(shapes []*shape) string {
 
 func (f *file) read(line int, doc []byte) {
 	f.line = line
-	if err := f.reader(doc); err != nil {
-		f.broken(line, err.Error())
+	if texts := telling[f.format]; f.message == nil && len(texts) > 0 && !mentions(doc, texts...) {
+		return
 	}
+	d, err := loosejson.ParseMembers(doc)
+	if err != nil {
+		f.broken(line, err.Error())
+		return
+	}
+	f.reader(d, doc)
 }
 
 // The bounds of archives: how much more than its size one may unpack to, and how

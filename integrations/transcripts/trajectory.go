@@ -89,13 +89,9 @@ var fenced = regexp.MustCompile("(?s)```(?:mswea_bash_command|bash|sh)[ \\t]*\\n
 
 // readMini reads trajectories of mini-swe-agent: a list of messages, or an object
 // that holds one.
-func readMini(f *file) func(doc []byte) error {
+func readMini(f *file) reader {
 	var m *miniRun
-	return func(doc []byte) error {
-		d, err := loosejson.ParseMembers(doc)
-		if err != nil {
-			return err
-		}
+	return func(d loosejson.Members, doc []byte) {
 		if m == nil {
 			m = &miniRun{c: f.chat(f.base + "-" + accounts.Digest(doc))}
 		}
@@ -105,7 +101,6 @@ func readMini(f *file) func(doc []byte) error {
 		for _, one := range loosejson.Objects(d.At("messages")) {
 			m.message(one)
 		}
-		return nil
 	}
 }
 
@@ -159,17 +154,10 @@ func (m *miniRun) assistant(msg loosejson.Members, at time.Time) {
 	}
 }
 
-// readInspect reads logs of Inspect AI.
-func readInspect(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		if !bytes.Contains(doc, []byte(`"tool`)) { // the head of a log
-			return nil
-		}
-		d, err := loosejson.ParseMembers(doc)
-		for _, sample := range append([]loosejson.Members{d}, loosejson.Objects(d.At("samples"))...) {
-			f.inspect(sample, doc)
-		}
-		return err
+// inspected reads a log of Inspect AI.
+func (f *file) inspected(d loosejson.Members, doc []byte) {
+	for _, sample := range append([]loosejson.Members{d}, loosejson.Objects(d.At("samples"))...) {
+		f.inspect(sample, doc)
 	}
 }
 
