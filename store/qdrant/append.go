@@ -363,8 +363,8 @@ func (a *appending) takeOver(ctx context.Context, calls map[string]payload) (set
 
 // ended reports whether a tool's life is over.
 func (s *backend) ended(ctx context.Context, toolID, life string) (bool, error) {
-	found, err := s.getMap(ctx, s.tools, []string{toolID}, include(fieldLife))
-	return found[toolID].word(fieldLife) != life, err
+	t, err := s.one(ctx, s.tools, toolID, include(fieldLife))
+	return t.word(fieldLife) != life, err
 }
 
 // removeRemnant removes the point of a call of a life that is over.

@@ -10,14 +10,19 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// History implements store.Calls: one query over the history, then the bodies by id, as many
-// at a time as fit into a reply.
-func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+// historyOf reads the calls of a tool's history, newest first; none where there is no such tool.
+func (s *backend) historyOf(ctx context.Context, ref memoryd.ToolRef) ([]narrow, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
 		return nil, err
 	}
-	kept, err := s.historyCalls(ctx, t.life)
+	return s.historyCalls(ctx, t.life)
+}
+
+// History implements store.Calls: one query over the history, then the bodies by id, as many
+// at a time as fit into a reply.
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	kept, err := s.historyOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +40,10 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 		return memoryd.Call{}, err
 	}
 	id := callID(ref.Workspace, key)
-	found, err := s.getMap(ctx, s.calls, []string{id}, whole())
+	p, err := s.one(ctx, s.calls, id, whole())
 	if err != nil {
 		return memoryd.Call{}, err
 	}
-	p := found[id]
 	if t == nil || p.word(fieldKept) != t.life {
 		return memoryd.Call{}, notKept()
 	}
@@ -72,11 +76,10 @@ func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error)
 // ListCalls implements store.Calls. For calls before the page it reads only the narrow
 // points, which show what the history contains.
 func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	t, err := s.find(ctx, ref)
-	if err != nil || t == nil || p.Limit == 0 {
-		return nil, err
+	if p.Limit == 0 {
+		return nil, nil
 	}
-	kept, err := s.historyCalls(ctx, t.life)
+	kept, err := s.historyOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -180,11 +183,7 @@ func (s *backend) replySize(of []narrow) int {
 
 // HistorySize implements store.Calls.
 func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size store.Size, err error) {
-	t, err := s.find(ctx, ref)
-	if err != nil || t == nil {
-		return size, err
-	}
-	kept, err := s.historyCalls(ctx, t.life)
+	kept, err := s.historyOf(ctx, ref)
 	for i := range kept {
 		size.Add(store.Size{Count: 1, Bytes: kept[i].size})
 	}
@@ -193,11 +192,7 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size st
 
 // Samples implements store.Calls.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	t, err := s.find(ctx, ref)
-	if err != nil || t == nil {
-		return nil, err
-	}
-	kept, err := s.historyCalls(ctx, t.life)
+	kept, err := s.historyOf(ctx, ref)
 	return samples(kept), err
 }
 

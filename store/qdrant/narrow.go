@@ -134,11 +134,7 @@ func (s *backend) keptIDs(ctx context.Context, life string, verdicts int64) ([]s
 		f.Must = append(f.Must, atLeast(fieldVerdict, verdicts))
 	}
 	found, err := s.scroll(ctx, s.calls, f, nil, maxIDs)
-	ids := make([]string, len(found))
-	for i, p := range found {
-		ids[i] = p.id
-	}
-	return ids, err
+	return idsOf(found), err
 }
 
 // historyCalls gives the calls of a history, newest first.

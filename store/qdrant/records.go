@@ -136,12 +136,11 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 		return store.Record{}, err
 	}
 	id := recordID(recordGroup(key, life), key.ID)
-	found, err := s.getMap(ctx, s.docs, []string{id}, qd.NewWithPayload(true))
+	p, err := s.one(ctx, s.docs, id, whole())
 	if err != nil {
 		return store.Record{}, err
 	}
-	p, ok := found[id]
-	if !ok {
+	if p == nil {
 		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
 	}
 	return decodeRecord(p)
@@ -228,11 +227,7 @@ func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (
 		if err != nil || len(found) == 0 {
 			return total, err
 		}
-		ids := make([]string, len(found))
-		for i, p := range found {
-			ids[i] = p.id
-		}
-		gone := all(qd.NewHasID(pointIDs(ids)...), expired)
+		gone := all(qd.NewHasID(pointIDs(idsOf(found))...), expired)
 		if err := s.remove(ctx, s.docs, qd.NewPointsSelectorFilter(gone)); err != nil {
 			return total, err
 		}

@@ -25,6 +25,22 @@ func pointsOf(in []*qd.RetrievedPoint) []point {
 	return out
 }
 
+func idsOf(ps []point) []string {
+	ids := make([]string, len(ps))
+	for i, p := range ps {
+		ids[i] = p.id
+	}
+	return ids
+}
+
+// fieldsOrNone asks for some fields of points, or for their ids alone.
+func fieldsOrNone(fields []string) *qd.WithPayloadSelector {
+	if len(fields) == 0 {
+		return qd.NewWithPayload(false)
+	}
+	return include(fields...)
+}
+
 // getBatch is how many points one request asks for at most.
 const getBatch = 512
 
@@ -88,12 +104,15 @@ func (s *backend) getMap(ctx context.Context, collection string, ids []string, w
 	return out, nil
 }
 
+// one reads a point; nil where there is none.
+func (s *backend) one(ctx context.Context, collection, id string, with *qd.WithPayloadSelector) (payload, error) {
+	found, err := s.getMap(ctx, collection, []string{id}, with)
+	return found[id], err
+}
+
 // wholes reads some points whole, in their order, without those that are gone.
 func (s *backend) wholes(ctx context.Context, collection string, ps []point) (out []point, err error) {
-	ids := make([]string, len(ps))
-	for i, p := range ps {
-		ids[i] = p.id
-	}
+	ids := idsOf(ps)
 	found, err := s.getMap(ctx, collection, ids, whole())
 	for _, id := range ids {
 		if p, ok := found[id]; ok {
@@ -115,10 +134,7 @@ func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, b
 func (s *backend) scrollPoints(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
 	fields ...string,
 ) ([]*qd.RetrievedPoint, error) {
-	with := qd.NewWithPayload(false)
-	if len(fields) > 0 {
-		with = include(fields...)
-	}
+	with := fieldsOrNone(fields)
 	return ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 		return s.client.Scroll(ctx, &qd.ScrollPoints{
 			CollectionName: collection, Filter: f, OrderBy: by, Limit: new(uint32(limit)), WithPayload: with,
@@ -131,10 +147,7 @@ func (s *backend) scrollPoints(ctx context.Context, collection string, f *qd.Fil
 func (s *backend) scrollAll(ctx context.Context, collection string, f *qd.Filter, page int, each func([]point) error,
 	fields ...string,
 ) error {
-	with := qd.NewWithPayload(false)
-	if len(fields) > 0 {
-		with = include(fields...)
-	}
+	with := fieldsOrNone(fields)
 	var offset *qd.PointId
 	for {
 		var next *qd.PointId
@@ -194,11 +207,7 @@ func (s *backend) replace(ctx context.Context, collection string, points []*qd.P
 
 // upsert writes points whatever is there.
 func (s *backend) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
-	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.Upsert(ctx, &qd.UpsertPoints{
-			CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder(),
-		})
-	})
+	return s.replace(ctx, collection, points, nil)
 }
 
 // set merges fields into the points that the filter holds for; it never makes

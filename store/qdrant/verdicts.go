@@ -151,11 +151,10 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		if kept[id].tool == "" {
 			return memoryd.Call{}, notKept()
 		}
-		found, err := s.getMap(ctx, s.calls, []string{id}, qd.NewWithPayload(true))
+		old, err := s.one(ctx, s.calls, id, whole())
 		if err != nil {
 			return memoryd.Call{}, err
 		}
-		old := found[id]
 		if !old.has(fieldKept) {
 			return memoryd.Call{}, notKept()
 		}
@@ -197,8 +196,8 @@ func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Ca
 	if err != nil {
 		return false, err
 	}
-	found, err := s.getMap(ctx, s.calls, []string{id}, include(fieldWriter))
-	return found[id].word(fieldWriter) == nonce, err
+	now, err := s.one(ctx, s.calls, id, include(fieldWriter))
+	return now.word(fieldWriter) == nonce, err
 }
 
 // Claim implements store.Verdicts. The lease is on the call itself, so all processes see it,
@@ -279,10 +278,7 @@ func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease 
 	if len(free) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, len(free))
-	for i, p := range free {
-		ids[i] = p.id
-	}
+	ids := idsOf(free)
 	nonce := newNonce()
 	unclaimed := all(qd.NewHasID(pointIDs(ids)...), between(fieldPending, 0, dueAt(now)))
 	err := s.set(ctx, s.calls, unclaimed, payload{
@@ -317,13 +313,11 @@ const cacheSlack = 1000
 
 // CachedVerdict implements store.Verdicts.
 func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	id := verdictID(key)
-	found, err := s.getMap(ctx, s.docs, []string{id}, qd.NewWithPayload(true))
+	p, err := s.one(ctx, s.docs, verdictID(key), whole())
 	if err != nil {
 		return memoryd.Evaluation{}, err
 	}
-	p, ok := found[id]
-	if !ok {
+	if p == nil {
 		return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
 	}
 	r := &reader{payload: p}
@@ -362,11 +356,7 @@ func (s *backend) shrinkCache(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ids := make([]string, len(oldest))
-		for i, p := range oldest {
-			ids[i] = p.id
-		}
-		if err := s.remove(ctx, s.docs, qd.NewPointsSelectorIDs(pointIDs(ids))); err != nil {
+		if err := s.remove(ctx, s.docs, qd.NewPointsSelectorIDs(pointIDs(idsOf(oldest)))); err != nil {
 			return err
 		}
 	}
