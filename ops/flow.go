@@ -91,9 +91,6 @@ func FlowOf[In, Out any](name string, run func(ctx context.Context, in In) (Out,
 	return Flow[In, Out]{name: name, steps: []step{{name, untyped(run)}}}
 }
 
-// Done is the answer of endpoints that return nothing.
-type Done struct{}
-
 // untyped forgets the types of an op, which NewPlan has compared.
 func untyped[In, Out any](run func(context.Context, In) (Out, error)) func(context.Context, any) (any, error) {
 	return func(ctx context.Context, in any) (any, error) {

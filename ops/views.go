@@ -45,8 +45,6 @@ func (d Deps) getOverview(ctx context.Context, r GetOverview) (OverviewPage, err
 
 // What answers about workspaces are made of.
 type (
-	// RankedTool is a tool in a view of all tools.
-	RankedTool = survey.Tool
 	// Cause is a group of failed calls of a tool with the same message.
 	Cause = survey.Cause
 	// Period is a period with its judged calls.

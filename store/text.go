@@ -52,3 +52,9 @@ func RunCallOf(c *memoryd.Call) RunCall {
 func TextBytes(c *memoryd.Call) int {
 	return len(c.Input) + len(c.Output) + len(c.Metadata) + len(c.Evaluation.Summary) + len(c.Evaluation.Evaluation)
 }
+
+// UnknownTool is what a store answers about a tool that it does not hold.
+func UnknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
+
+// UnknownCall is what it answers about a call that a history does not hold.
+func UnknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }

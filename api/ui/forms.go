@@ -137,8 +137,7 @@ type message struct {
 	Why    string
 	Tokens int
 	// Output is its place in the result, -1 where it is not there.
-	Output   int
-	Original string
+	Output int
 }
 
 func newCompaction() compactionView {
@@ -179,7 +178,7 @@ func (d *dashboard) compact(r *request) error {
 	for _, f := range done.Report.Messages {
 		if f.Index >= 0 && f.Index < len(v.Before) {
 			m := &v.Before[f.Index]
-			m.Fate, m.Why, m.Tokens, m.Output, m.Original = string(f.Disposition), f.Why, f.Tokens, f.Output, f.Original
+			m.Fate, m.Why, m.Tokens, m.Output = string(f.Disposition), f.Why, f.Tokens, f.Output
 		}
 	}
 	return d.show(r, "compaction.html", "compaction", "Compaction", v)

@@ -76,7 +76,6 @@ type parameter struct {
 	Distinct        int
 	Top             []struct{ Value string }
 	Least, Greatest float64
-	MedianWords     float64 `json:"median_words"`
 }
 
 // Values summarises which values were given, in a few words.

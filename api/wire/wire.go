@@ -69,9 +69,6 @@ type MemoryMetadata struct {
 	AskedAs           []string   `json:"asked_as,omitempty"` // names in the request that mean this tool, if they differ from its own
 }
 
-// Interval is a 95 % interval: its lower and upper end.
-type Interval = stats.Interval
-
 // Statistics are the statistics of a history.
 type Statistics = stats.Statistics
 

@@ -147,7 +147,7 @@ func (c *hookCmd) complete(std streams, transcript string) {
 	if c.Key != "" {
 		cmd.Env = append(cmd.Env, "MEMORYD_KEY="+c.Key)
 	}
-	detach(cmd)
+	local.Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(std.err, "memoryd: cannot import the transcript:", err)
 	}

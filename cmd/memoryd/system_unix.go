@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -37,6 +36,3 @@ func freeAddresses() int64 {
 	}
 	return max(0, int64(r.Cur)-int64(used*os.Getpagesize())-servingAddresses) //nolint:gosec // checked above
 }
-
-// detach lets a command live on when this process and its terminal end.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

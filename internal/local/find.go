@@ -214,7 +214,7 @@ func launch(ctx context.Context, store string) (pid int, ended <-chan error, err
 	server := exec.Command(program, "serve", "--background", "--data", store) //nolint:gosec,noctx // it is this program, and outlives it
 	server.Env, server.Dir = environment(), store
 	server.Stdout, server.Stderr = log, log
-	detach(server)
+	Detach(server)
 	if err := server.Start(); err != nil {
 		return 0, nil, err
 	}

@@ -20,5 +20,5 @@ func own(info os.FileInfo) bool {
 // wait takes a lock that other processes hold for moments only.
 func wait(lock *os.File) error { return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) }
 
-// detach lets a process outlive the session of the one that starts it.
-func detach(server *exec.Cmd) { server.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// Detach lets a process outlive the session of the one that starts it.
+func Detach(server *exec.Cmd) { server.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

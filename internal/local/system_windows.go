@@ -26,7 +26,7 @@ func wait(lock *os.File) error {
 	return windows.LockFileEx(windows.Handle(lock.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, all, all, &windows.Overlapped{})
 }
 
-// detach lets a process outlive the console of the one that starts it.
-func detach(server *exec.Cmd) {
+// Detach lets a process outlive the console of the one that starts it.
+func Detach(server *exec.Cmd) {
 	server.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }

@@ -134,7 +134,7 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 			return cloneCall(&c.Call), nil
 		}
 	}
-	return memoryd.Call{}, unknownCall()
+	return memoryd.Call{}, store.UnknownCall()
 }
 
 // ListCalls implements store.Calls.

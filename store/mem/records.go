@@ -16,7 +16,7 @@ func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Tool != "" && s.find(r.ToolRef) == nil {
-		return 0, unknownTool()
+		return 0, store.UnknownTool()
 	}
 	old := s.records[r.RecordKey].Revision
 	if r.Revision != store.AnyRevision && r.Revision != old {
@@ -38,7 +38,7 @@ func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 	defer s.mu.Unlock()
 	for i := range rs {
 		if rs[i].Tool != "" && s.find(rs[i].ToolRef) == nil {
-			return unknownTool()
+			return store.UnknownTool()
 		}
 	}
 	for _, r := range rs {

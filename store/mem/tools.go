@@ -18,7 +18,7 @@ func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, 
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
-		return memoryd.Tool{}, unknownTool()
+		return memoryd.Tool{}, store.UnknownTool()
 	}
 	return t.describe(), nil
 }
@@ -74,7 +74,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
-		return unknownTool()
+		return store.UnknownTool()
 	}
 	if t.Guideline.Revision != expect {
 		return memoryd.Errorf(memoryd.Conflict, "the guideline was replaced in the meantime")
@@ -116,8 +116,6 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 	delete(s.spaces, workspace)
 	return len(sp.tools), nil
 }
-
-func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
 
 // SearchTools implements store.Tools: the sum over the query's words of
 // occurrences, damped by the logarithm, times the inverse document frequency.

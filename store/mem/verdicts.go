@@ -50,11 +50,11 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	defer s.mu.Unlock()
 	t := s.find(v.ToolRef)
 	if t == nil {
-		return memoryd.Call{}, unknownCall()
+		return memoryd.Call{}, store.UnknownCall()
 	}
 	c := t.byKey(v.Key)
 	if c == nil {
-		return memoryd.Call{}, unknownCall()
+		return memoryd.Call{}, store.UnknownCall()
 	}
 	before := cloneCall(&c.Call)
 	c.Evaluation, c.lease = v.Evaluation, time.Time{}
@@ -62,10 +62,6 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	t.Revision++
 	t.Modified = time.Now()
 	return before, nil
-}
-
-func unknownCall() error {
-	return memoryd.Errorf(memoryd.NotFound, "the history has no such call")
 }
 
 // Claim implements store.Verdicts. It looks at every kept call: what a

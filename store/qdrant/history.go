@@ -45,14 +45,14 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 		return memoryd.Call{}, err
 	}
 	if t == nil || p.word(fieldKept) != t.life {
-		return memoryd.Call{}, notKept()
+		return memoryd.Call{}, store.UnknownCall()
 	}
 	kept, err := s.keeps(ctx, t.life, point{id, p})
 	if err != nil {
 		return memoryd.Call{}, err
 	}
 	if !kept {
-		return memoryd.Call{}, notKept()
+		return memoryd.Call{}, store.UnknownCall()
 	}
 	return decodeCall(p)
 }

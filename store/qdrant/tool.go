@@ -7,6 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
+	"memoryd/store"
 
 	"github.com/google/uuid"
 	qd "github.com/qdrant/go-client/qdrant"
@@ -32,11 +33,11 @@ func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (descripti
 			return description{}, err
 		}
 		if t == nil {
-			return description{}, unknownTool()
+			return description{}, store.UnknownTool()
 		}
 		d, err := s.describe(ctx, t)
 		if err == nil && d.Lifetime == 0 {
-			return description{}, unknownTool() // made, but its first call did not arrive
+			return description{}, store.UnknownTool() // made, but its first call did not arrive
 		}
 		return d, err
 	})
@@ -194,8 +195,6 @@ func (s *backend) find(ctx context.Context, ref memoryd.ToolRef) (*tool, error) 
 	return decodeTool(point{id, found[id]})
 }
 
-func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
-
 // rememberedWriters is how many writers of a guideline, or of a record, are
 // remembered, so that one that was overtaken before it could look learns that it
 // wrote. With 8, a starved one among six that wrote as fast as they could was told
@@ -227,7 +226,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return err
 	}
 	if after == nil || after.life != t.life {
-		return unknownTool()
+		return store.UnknownTool()
 	}
 	if !slices.Contains(after.p.words(fieldGuideMarks), nonce) {
 		return conflict("guideline")
@@ -261,14 +260,14 @@ func (s *backend) findCounted(ctx context.Context, ref memoryd.ToolRef) (*tool, 
 		return nil, err
 	}
 	if t == nil {
-		return nil, unknownTool()
+		return nil, store.UnknownTool()
 	}
 	if t.p.int(fieldBaseCalls) > 0 || t.p.int(fieldRestored) > 0 {
 		return t, nil
 	}
 	found, err := s.scroll(ctx, s.calls, all(is(fieldLife, t.life)), nil, 1)
 	if err == nil && len(found) == 0 {
-		return nil, unknownTool()
+		return nil, store.UnknownTool()
 	}
 	return t, err
 }

@@ -149,14 +149,14 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 			return memoryd.Call{}, err
 		}
 		if kept[id].tool == "" {
-			return memoryd.Call{}, notKept()
+			return memoryd.Call{}, store.UnknownCall()
 		}
 		old, err := s.one(ctx, s.calls, id, whole())
 		if err != nil {
 			return memoryd.Call{}, err
 		}
 		if !old.has(fieldKept) {
-			return memoryd.Call{}, notKept()
+			return memoryd.Call{}, store.UnknownCall()
 		}
 		was, err := decodeCall(old)
 		if err != nil {
@@ -168,8 +168,6 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	}
 	return memoryd.Call{}, memoryd.Errorf(memoryd.Unavailable, "the call is judged too often")
 }
-
-func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }
 
 // replaceVerdict writes an evaluation, and an amendment, if those of old are there
 // still.

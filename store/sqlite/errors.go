@@ -75,7 +75,3 @@ func overloaded() error {
 	e.RetryAfter = retryAfter
 	return e
 }
-
-func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
-
-func unknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }

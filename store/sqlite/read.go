@@ -82,7 +82,7 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 	return settled(s, func() (c memoryd.Call, err error) {
 		v, ok := s.cat.view(ref, 0, 0)
 		if !ok {
-			return c, unknownCall()
+			return c, store.UnknownCall()
 		}
 		err = s.readView(ctx, &v, callColumns, ` AND key = ?`, key[:], func(row []driver.Value) error {
 			if integer(row[rowTool]) == int64(v.tool) {
@@ -92,7 +92,7 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 			return nil
 		})
 		if err == nil && c.Seq == 0 {
-			err = unknownCall()
+			err = store.UnknownCall()
 		}
 		return c, err
 	})

@@ -33,7 +33,7 @@ func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare boo
 	err := s.w.do(ctx, size, afterVerdicts, func(d *draft) error {
 		for i := range rs {
 			if rs[i].Tool != "" && d.find(rs[i].ToolRef) == nil {
-				return refusal{unknownTool()}
+				return refusal{store.UnknownTool()}
 			}
 		}
 		for i := range rs {

@@ -52,7 +52,7 @@ type backend struct {
 func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	t, ok := s.cat.info(ref)
 	if !ok {
-		return memoryd.Tool{}, unknownTool()
+		return memoryd.Tool{}, store.UnknownTool()
 	}
 	return t, nil
 }

@@ -16,7 +16,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 	return s.w.do(ctx, rowBytes+int64(len(g.Content)), alone, func(d *draft) error {
 		t := d.w.cat.byRef[ref]
 		if t == nil {
-			return refusal{unknownTool()}
+			return refusal{store.UnknownTool()}
 		}
 		if t.info.Guideline.Revision != expect {
 			return conflict("the guideline was replaced in the meantime")

@@ -82,14 +82,14 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	err := s.w.do(ctx, size, verdictsFirst, func(d *draft) error {
 		td := d.find(v.ToolRef)
 		if td == nil {
-			return refusal{unknownCall()}
+			return refusal{store.UnknownCall()}
 		}
 		slot, err := d.findSlot(td, v.Key)
 		if err != nil {
 			return err
 		}
 		if slot == 0 {
-			return refusal{unknownCall()}
+			return refusal{store.UnknownCall()}
 		}
 		err = d.c.query(ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
 			before = scanCall(row)
