@@ -50,3 +50,14 @@ func limitMemory(bytes int64) (restore func()) {
 	old := debug.SetMemoryLimit(bytes)
 	return func() { debug.SetMemoryLimit(old) }
 }
+
+// collectLess has the runtime collect once the heap has grown to five times what is live, up to
+// the limit of limitMemory, unless GOGC says another share. Little of a server's heap is live
+// (some 30 MiB), so at the runtime's own 100 % collections take a seventh of an add.
+func collectLess() (restore func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	old := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(old) }
+}

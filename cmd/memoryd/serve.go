@@ -98,6 +98,9 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		a.log.WarnContext(ctx, "cannot write the ready line", "err", err)
 	}
 	debug.FreeOSMemory() // most of what a start took is garbage
+	if !c.Background {
+		defer collectLess()()
+	}
 	select {
 	case <-ctx.Done():
 	case err = <-a.failed:
