@@ -70,6 +70,7 @@ const (
 	ofShape        // what the output is made of, and its size
 	ofKey          // the name of a member
 	ofState        // what kind of value a member has
+	_              // gone; the numbers of the others stay, as their features are hashed with them
 	ofPurpose      // what the tool is for
 	ofName         // the output is the name of a failure, or begins as a message of one
 	ofUse          // what the tool is for, and one of the first words
