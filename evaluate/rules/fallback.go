@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -14,6 +15,12 @@ var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) (finding, bool) {
+	if v.ask.shell.counts() && v.out.total > 0 && !slices.ContainsFunc(v.out.lines,
+		func(l line) bool { return l.s != "0" && !strings.HasSuffix(l.s, ":0") }) {
+		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
+		f.cause = causeEmpty
+		return f, true
+	}
 	low := strings.ToLower(v.out.full[:min(len(v.out.full), 16)])
 	if !blanks[low] && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}, false

@@ -133,5 +133,17 @@ func (p *shellProgram) compares() bool {
 	return p.endsWith("diff") || p.endsWith("cmp") || p.endsWith("comm")
 }
 
+// counts reports whether a command that looks for lines runs last, and prints how many it
+// found: grep -c.
+func (p *shellProgram) counts() bool {
+	if len(p.last) != 1 || !strings.HasSuffix(p.last[0], "grep") && p.last[0] != "rg" && p.last[0] != "ag" {
+		return false
+	}
+	w := p.stages[len(p.stages)-1].words
+	return baseName(w[0]) == p.last[0] && slices.ContainsFunc(w[1:], func(o string) bool {
+		return o == "--count" || len(o) > 1 && o[0] == '-' && o[1] != '-' && strings.Contains(o, "c")
+	})
+}
+
 // mayAnswerByStatus reports whether the program's status may be an answer.
 func (p *shellProgram) mayAnswerByStatus() bool { return phrases.HasAny(p.last, answersByStatus) }

@@ -67,13 +67,13 @@ func TestAKilledCopyIsServedAsAPartUntilItIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 40 { // until a kill comes in the midst of it
+	for try := range int64(40) { // until a kill comes in the midst of it, later and later on a slow machine
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			_, _ = p.Send("/vector_store", body)
 		}()
-		time.Sleep(time.Duration(rng.Int64N(int64(120 * time.Millisecond)))) // the moment of the kill is what is random
+		time.Sleep(time.Duration(rng.Int64N(int64(120*time.Millisecond) * (1 + try/6)))) // the moment of the kill is what is random
 		p.Kill()
 		<-done
 		if p = binary.Try(t, dir, nil); p.Ready != "" { // before it or after it
@@ -109,14 +109,14 @@ func TestAKilledImportIsServedAsAPartUntilItIsCompleted(t *testing.T) {
 	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 40 {
+	for try := range int64(40) {
 		dir := t.TempDir()
 		command := []string{"import", "--format", "reme", file, "--data", dir}
 		cmd := exec.Command(string(binary), command...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20*time.Millisecond + time.Duration(rng.Int64N(int64(300*time.Millisecond))))
+		time.Sleep(20*time.Millisecond + time.Duration(rng.Int64N(int64(300*time.Millisecond)*(1+try/6))))
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if code, _, stderr := binary.Run(t, "", "export", filepath.Join(t.TempDir(), "x.jsonl"), "--data", dir); code == 0 || !strings.Contains(stderr, "a part of the import") {

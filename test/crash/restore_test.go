@@ -43,12 +43,12 @@ func TestAKilledRestoreIsNeverServedAsWhole(t *testing.T) {
 	for round := range daemon.Size(t, "MEMORYD_KILL_ROUNDS", 6) {
 		dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy.jsonl")
 		restore := []string{"restore", file, "--data", dir}
-		for range 30 { // until a kill comes in the midst of it
+		for try := range int64(30) { // until a kill comes in the midst of it, later and later on a slow machine
 			cmd := exec.Command(string(binary), restore...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(40*time.Millisecond + time.Duration(rng.Int64N(int64(160*time.Millisecond)))) // the moment of the kill is what is random
+			time.Sleep(40*time.Millisecond + time.Duration(rng.Int64N(int64(160*time.Millisecond)*(1+try/4)))) // the moment of the kill is what is random
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			code, _, stderr := binary.Run(t, "", "export", copied, "--data", dir)
