@@ -232,19 +232,20 @@ func (s *search) run() (found []Rule) {
 	return found
 }
 
-// doubts reports whether a call went wrong in the same way since a rule was last broken, and
-// under no rule's condition.
+// doubts reports whether calls went wrong in the same way since a rule was last broken, and
+// under no rule's condition: of two parties where there are several, for one alone may lie.
 func (s *search) doubts(r *Rule) bool {
+	var q quorum
 	for i := range slices.Backward(s.rows) {
 		row := &s.rows[i]
 		if row.place <= r.Behind[len(r.Behind)-1] {
 			break
 		}
-		if s.open[i] && r.kinds[row.kind] {
-			return true
+		if s.open[i] && row.kind != "" && r.kinds[row.kind] {
+			q.add(row)
 		}
 	}
-	return false
+	return q.calls > 0 && (!s.parties || len(q.parties) > 1)
 }
 
 // candidates lists the hypotheses that hardly a good call speaks against.
