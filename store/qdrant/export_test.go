@@ -9,6 +9,9 @@ import (
 	"google.golang.org/grpc"
 )
 
+// ToolID is the id of a tool's point.
+func ToolID(ref memoryd.ToolRef) string { return toolID(ref) }
+
 // AgeLease makes the store's lease of the clock as old as if nobody had renewed it
 // for so long.
 func (s *Store) AgeLease(d time.Duration) {
