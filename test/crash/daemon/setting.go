@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,10 +23,24 @@ func Size(t testing.TB, variable string, usual int) int {
 	return n
 }
 
-// Dice gives random numbers, whose seed is logged.
+// Dice gives random numbers: the same in each run, for a gate that passes must pass again.
+// MEMORYD_TEST_SEED is another seed, or "random", which is logged.
 func Dice(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	t.Helper()
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(t.Name()))
+	seed := h.Sum64()
+	switch v := os.Getenv("MEMORYD_TEST_SEED"); v {
+	case "":
+	case "random":
+		seed = rand.Uint64()
+		t.Logf("MEMORYD_TEST_SEED=%d", seed)
+	default:
+		var err error
+		if seed, err = strconv.ParseUint(v, 10, 64); err != nil {
+			t.Fatalf("MEMORYD_TEST_SEED: %q is neither a number nor random", v)
+		}
+	}
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
