@@ -182,10 +182,11 @@ func encode(v any) (encoded, error) {
 }
 
 // buffers are what answers are encoded into. One beyond roomyAnswer is not used again: it
-// grew by doubling, and would wait for each client with a small answer in it.
+// grew by doubling, and would wait for each client with a small answer in it. The answer to
+// an add of 50 calls of 2 KB is within it: growing a buffer for each took 8 % of a call.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const roomyAnswer = 64 << 10
+const roomyAnswer = 512 << 10
 
 // encodeOnce is encode for an answer that is written once and then dropped.
 func encodeOnce(v any) (encoded, error) {
