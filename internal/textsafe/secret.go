@@ -153,10 +153,18 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 }
 
 // foreignLabels are names of a password that have letters other than the ASCII ones.
-var foreignLabels = regexp.MustCompile(`(?i:парол[ьяі]|密码|密碼|口令|パスワード|비밀번호|암호|hasło|şifre|parolă|lösenord|contraseña|κωδικός|סיסמה|كلمة المرور)["'” \t]*$`)
+var foreignLabels = strings.Split("пароль,пароля,паролі,密码,密碼,口令,パスワード,비밀번호,암호,hasło,şifre,parolă,lösenord,contraseña,κωδικός,"+
+	"סיסמה,كلمة المرور", ",")
 
 func foreignLabel(before string) bool {
-	return strings.ContainsFunc(before, func(r rune) bool { return r >= utf8.RuneSelf }) && foreignLabels.MatchString(before)
+	if !slices.ContainsFunc([]byte(before), func(c byte) bool { return c >= utf8.RuneSelf }) {
+		return false
+	}
+	before = strings.TrimRight(before, "'”\" \t")
+	return slices.ContainsFunc(foreignLabels, func(label string) bool {
+		at := len(before) - len(label)
+		return at >= 0 && strings.EqualFold(before[at:], label)
+	})
 }
 
 // captured is where the password stands of which a form tells at i; to is 0 where it tells
@@ -205,28 +213,31 @@ var nameStems = []string{
 	"cvv", "cvc", "otp", "ssn", "senha", "wachtwoord", "parola", "psk",
 }
 
-// nameBits hold them by the low bits of their first letters: a quick look that spares
-// most words the reading of their parts.
-var nameBits = func() (t threes) {
+// stems are nameStems by the low bits of their first letters; nameBits are those that there
+// are: a quick look that spares most words the reading of their parts.
+var stems, nameBits = func() (by map[int][]string, t threes) {
+	by = map[int][]string{}
 	for _, n := range nameStems {
+		by[threeOf(n)] = append(by[threeOf(n)], n)
 		t.add(threeOf(n))
 	}
-	return t
+	return by, t
 }()
 
 // hasStem reports whether such a stem stands in a name.
 func hasStem(name string) bool {
-	for i := range len(name) - 2 {
-		if nameBits.has(threeOf(name[i:])) && nameBegins(name[i:]) {
+	three := 0
+	for i := range len(name) {
+		if three = three<<5&(1<<15-1) | int(name[i]&31); i > 1 && nameBits.has(three) && nameBegins(name[i-2:], three) {
 			return true
 		}
 	}
 	return false
 }
 
-// nameBegins reports whether s begins with such a stem.
-func nameBegins(s string) bool {
-	return slices.ContainsFunc(nameStems, func(n string) bool {
+// nameBegins reports whether s, whose first letters have these low bits, begins with such a stem.
+func nameBegins(s string, three int) bool {
+	return slices.ContainsFunc(stems[three], func(n string) bool {
 		return s[0]|0x20 == n[0] && len(s) >= len(n) && strings.EqualFold(s[:len(n)], n)
 	})
 }

@@ -52,7 +52,7 @@ var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][
 
 // partedAt is the length of such a token whose first part is s[i:end].
 func partedAt(s string, i, end int) int {
-	if end-i < 8 || end == len(s) || s[end] != '.' && s[end] != ':' {
+	if end-i < 8 || end == len(s) || s[end] != '.' && s[end] != ':' || !isDigit(s[i]) && strings.IndexByte("eMNOb", s[i]) < 0 {
 		return 0
 	}
 	return len(parted.FindString(s[i:]))

@@ -40,17 +40,22 @@ var (
 	}
 	louder   = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
 	pageName = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
-	hump     = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
 // parts writes a name in lower case, with a blank between its parts: "dbPassword", "X-Api-Key".
 func parts(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r > unicode.MaxASCII || !isAlnum(byte(r)) {
-			return ' '
+	b := make([]byte, 0, len(name)+8)
+	for i, r := range name {
+		switch {
+		case r > unicode.MaxASCII || !isAlnum(byte(r)):
+			b = append(b, ' ')
+			continue
+		case isUpper(byte(r)) && i > 0 && isLower(name[i-1]):
+			b = append(b, ' ')
 		}
-		return unicode.ToLower(r)
-	}, hump.ReplaceAllString(name, "$1 $2"))
+		b = append(b, byte(unicode.ToLower(r)))
+	}
+	return string(b)
 }
 
 // SecretName reports whether a parameter of that name holds a secret or private value that
@@ -172,17 +177,20 @@ const (
 
 // holds reports whether a value behind a name of the kind is a secret.
 func (k nameKind) holds(v string, by between) bool {
-	switch {
-	case k == numberName:
+	if k == numberName {
 		return by != aBlank && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
-	case len(v) < 4 || noValue.MatchString(v):
-		return false
-	case k > loudName:
-		return by == aSign && len(v) >= 8 && k.looksSecret(v)
-	case by == aWord:
-		return len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
 	}
-	return by == aSign || len(v) >= 6 && tells(v)
+	is := false
+	switch {
+	case len(v) < 4:
+	case k > loudName:
+		is = by == aSign && len(v) >= 8 && k.looksSecret(v)
+	case by == aWord:
+		is = len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
+	default:
+		is = by == aSign || len(v) >= 6 && tells(v)
+	}
+	return is && !noValue.MatchString(v)
 }
 
 // looksSecret reports whether a value behind a name that is not loud reads like a secret.
@@ -203,18 +211,16 @@ func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
 func inBearer(c byte) bool { return inBase64(c) || c == '.' || c == '~' }
 
 // How far a value reaches: to the end of the line for a header, else to the next blank or bracket.
-var (
-	restOfLine = regexp.MustCompile(`^[^\n\r"'\\]*`)
-	oneValue   = regexp.MustCompile("^[^\\x00- \"'`,;&<>()\\]}|\\\\]*")
-)
+func inLine(c byte) bool  { return strings.IndexByte("\n\r\"'\\", c) < 0 }
+func inValue(c byte) bool { return c > ' ' && strings.IndexByte("\"'`,;&<>()]}|\\", c) < 0 }
 
 // valueLength is the length of the value that s begins with, up to its closing quote where it has one.
 func valueLength(s, quote string, line bool) int {
 	switch {
 	case line:
-		return len(restOfLine.FindString(s))
+		return span(s, inLine)
 	case quote == "":
-		return len(oneValue.FindString(s))
+		return span(s, inValue)
 	}
 	for i := range len(s) {
 		if strings.HasPrefix(s[i:], quote) && (len(quote) > 1 || i == 0 || s[i-1] != '\\') {
