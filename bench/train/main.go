@@ -30,8 +30,9 @@ func main() {
 	models := flag.String("models", "",
 		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
 	programs := flag.Bool("programs", false, "first run the programs of this machine that commands.txt names, to learn from what they print")
+	servers := flag.Bool("servers", false, "first run the servers that servers.txt names, to be measured by what they answer")
 	flag.Parse()
-	if err := run(*root, *models, *check, *programs); err != nil {
+	if err := run(*root, *models, *check, *programs, *servers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -40,10 +41,15 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root, models string, check, programs bool) error {
+func run(root, models string, check, programs, servers bool) error {
 	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
 	if programs {
 		if err := runPrograms(context.Background(), filepath.Join(folder, "commands.txt"), outputs); err != nil {
+			return err
+		}
+	}
+	if servers {
+		if err := runServers(context.Background(), filepath.Join(folder, "servers.txt"), outputs); err != nil {
 			return err
 		}
 	}
