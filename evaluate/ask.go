@@ -15,10 +15,10 @@ type unusable struct{ err error }
 func (u *unusable) Error() string { return u.err.Error() }
 func (u *unusable) Unwrap() error { return u.err }
 
-// askAlone asks the model about one call: again with much less of the call if it
+// askModel asks the model about one call: again with much less of the call if it
 // was too long, and again with the reason if the answer was of no use, each once.
 // An answer that told of an earlier call is asked for again without those.
-func (d *Evaluator) askAlone(ctx context.Context, j *job, examples []example) outcome {
+func (d *Evaluator) askModel(ctx context.Context, j *job, examples []example) outcome {
 	b, remark, shrunk := j.brief, "", false
 	for {
 		e, err := d.request(ctx, j, b, examples, remark)
@@ -45,13 +45,13 @@ func (d *Evaluator) askAlone(ctx context.Context, j *job, examples []example) ou
 
 // request makes one request about one call.
 func (d *Evaluator) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
-	p, nonce := d.prompts.request(j.ref, examples, []brief{b}, remark)
+	p, nonce := request(d.prompt, j.ref, examples, b, remark)
 	c, err := d.complete(ctx, p, j)
 	if err != nil {
 		return memoryd.Evaluation{}, err
 	}
 	v, used, err := readReply(c.Text, nonce)
-	if err == nil && leaks(v, b.text(), foreignTo(0, []brief{b}, examples)) {
+	if err == nil && leaks(v, b.text(), examples) {
 		err = errForeign
 	}
 	if err != nil {
@@ -61,57 +61,16 @@ func (d *Evaluator) request(ctx context.Context, j *job, b brief, examples []exa
 	return d.evaluation(v, c.Model), nil
 }
 
-// askTogether asks about several calls of one tool in one request. Those without
-// a usable evaluation are asked again alone, unless the endpoint itself failed.
-func (d *Evaluator) askTogether(ctx context.Context, jobs []*job, examples []example) []outcome {
-	briefs, ids := make([]brief, len(jobs)), make([]string, len(jobs))
-	for i, j := range jobs {
-		briefs[i], ids[i] = j.brief, idOf(i)
-	}
-	p, nonce := d.prompts.request(jobs[0].ref, examples, briefs, "")
-	c, err := d.complete(ctx, p, jobs...)
-	if err != nil && (concerning(err) != aboutRequest || ctx.Err() != nil) {
-		return failAll(jobs, err)
-	}
-	var answers map[string]answer
-	if err == nil {
-		var used repairs
-		if answers, used, err = readBatch(c.Text, nonce, ids); err == nil {
-			d.counters.repaired(used)
-		}
-	}
-	all := make([]outcome, 0, len(jobs))
-	for i, j := range jobs {
-		if v, ok := answers[ids[i]]; ok && !leaks(v, briefs[i].text(), foreignTo(i, briefs, examples)) {
-			all = append(all, outcome{j: j, known: known{e: d.evaluation(v, c.Model)}})
-			continue
-		}
-		all = append(all, d.askAlone(ctx, j, examples))
-	}
-	return all
-}
-
-func failAll(jobs []*job, err error) []outcome {
-	all := make([]outcome, len(jobs))
-	for i, j := range jobs {
-		all[i] = outcome{j: j, err: err}
-	}
-	return all
-}
-
-// complete sends a request and counts it, for each job its share. A request that
-// the budget refuses was none.
-func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
-	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout)
+// complete sends a request and counts it. One that the budget refuses was none.
+func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, j *job) (memoryd.Completion, error) {
+	ctx, cancel := context.WithTimeout(onBehalf{ctx, j.from}, d.cfg.RequestTimeout)
 	defer cancel()
 	c, err := d.model.Complete(ctx, p) //nolint:contextcheck // it is ctx, with values of another
 	if err != nil && reasonOf(err) == reasonBudget {
 		return c, err
 	}
-	d.counters.request(p.SchemaName == batchSchemaName, c.Usage)
-	for i, share := range splitCost(c.Usage, len(jobs)) {
-		jobs[i].spent = jobs[i].spent.Add(share)
-	}
+	d.counters.request(c.Usage)
+	j.spent = j.spent.Add(costOf(c.Usage))
 	if err == nil {
 		d.health.well(d.log)
 	}

@@ -28,7 +28,7 @@ func TestASpentBudgetParksCalls(t *testing.T) {
 				}
 				end := time.Now().Add(20 * time.Minute)
 				until.Store(&end)
-				d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure, c.MaxAttempts, c.BatchSize = onFailure, 1, 3 })
+				d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure, c.MaxAttempts = onFailure, 1 })
 				d.Start(t.Context())
 				calls := record(t.Context(), d, s, someCall(1, "a"), someCall(2, "b"), someCall(3, "c"))
 				for range 3 { // windows

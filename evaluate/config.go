@@ -37,8 +37,6 @@ type Config struct {
 	// (filtered, refused, too long, or only unusable answers).
 	OnUnjudgeable string `yaml:"on_unjudgeable"`
 
-	// BatchSize is the maximum number of calls of one tool per request.
-	BatchSize int `yaml:"batch_size"`
 	// Workers is the maximum number of concurrent requests; the model's own limits apply as
 	// well.
 	Workers int `yaml:"workers"`
@@ -133,7 +131,6 @@ func (c Config) validateRanges() error {
 		key               string
 		value, least, top int
 	}{
-		{"batch_size", c.BatchSize, 1, 32},
 		{"workers", c.Workers, 1, 1024},
 	} {
 		if n.value < n.least || n.value > n.top {

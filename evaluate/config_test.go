@@ -16,7 +16,6 @@ func TestConfigNamesTheKeyThatIsWrong(t *testing.T) {
 		"judge":            func(c *Config) { c.Judge = "oracle" },
 		"on_model_failure": func(c *Config) { c.OnModelFailure = "failed" },
 		"on_unjudgeable":   func(c *Config) { c.OnUnjudgeable = "pending" },
-		"batch_size":       func(c *Config) { c.BatchSize = 33 },
 		"workers":          func(c *Config) { c.Workers = 0 },
 		"wait":             func(c *Config) { c.Wait = -time.Second },
 		"sweep_interval":   func(c *Config) { c.SweepInterval = 0 },

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -55,7 +54,7 @@ func TestSettingOfMetadata(t *testing.T) {
 }
 
 func TestAHostileSettingStaysInItsEnvelope(t *testing.T) {
-	ps := testPrompts(t)
+	system := testPrompt(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := map[string]any{"gold": "GOLDEN", "task": hostile().Draw(rt, "task"), "tool_description": hostile().Draw(rt, "tool")}
 		metadata, err := json.Marshal(m)
@@ -65,43 +64,15 @@ func TestAHostileSettingStaysInItsEnvelope(t *testing.T) {
 		c := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "t"}, Input: json.RawMessage(`{}`), Output: "ok", Metadata: metadata}
 		b := newBrief(&c, 800, 800)
 		b.setting = settingOf(c.Metadata, 200)
-		n := rapid.IntRange(1, 3).Draw(rt, "calls")
-		briefs := make([]brief, n)
-		for i := range briefs {
-			briefs[i] = b
-		}
-		p, nonce := ps.request(c.ToolRef, nil, briefs, "")
+		p, nonce := request(system, c.ToolRef, nil, b, "")
 		if strings.Count(p.User, nonce) != 2 || strings.Count(p.User, "<<<") != 2 || strings.Count(p.User, "\n") != 3 || !utf8.ValidString(p.User) {
 			rt.Fatalf("the block has more than its two marks: %q", p.User)
 		}
-		if strings.Contains(p.User, "GOLDEN") || p.System != ps.single && p.System != ps.batch {
+		if strings.Contains(p.User, "GOLDEN") || p.System != system {
 			rt.Fatalf("got %q", p.User)
 		}
 		blockOf(t, p)
 	})
-}
-
-func TestSeveralCallsShowTheirToolOnce(t *testing.T) {
-	ps := testPrompts(t)
-	calls := []memoryd.Call{someCall(1, "a"), someCall(2, "b")}
-	briefs := make([]brief, 2)
-	show := func(descriptions ...string) string {
-		for i := range calls {
-			calls[i].Metadata = json.RawMessage(fmt.Sprintf(`{"tool_description":%q,"task":"task %d"}`, descriptions[i], i))
-			briefs[i] = newBrief(&calls[i], 800, 800)
-			briefs[i].setting = settingOf(calls[i].Metadata, 200)
-		}
-		p, _ := ps.request(calls[0].ToolRef, nil, briefs, "")
-		return p.User
-	}
-	user := show("Finds pages.", "Finds pages.")
-	if strings.Count(user, "Finds pages.") != 1 || !strings.Contains(user, `{"tool":"search","tool_description":"Finds pages."`) ||
-		!strings.Contains(user, "task 0") || !strings.Contains(user, "task 1") || briefs[0].Tool == nil {
-		t.Errorf("got %s", user)
-	}
-	if user := show("Finds pages.", "Finds more."); strings.Count(user, `"tool_description"`) != 2 {
-		t.Errorf("got %s", user)
-	}
 }
 
 func TestTheSettingIsGivenUpFirst(t *testing.T) {

@@ -2,31 +2,21 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"memoryd"
-
-	"pgregory.net/rapid"
 )
 
-func TestSharesAddUpExactly(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		u := memoryd.Usage{PromptTokens: rapid.IntRange(-3, 2*maxTokens).Draw(rt, "prompt"), CompletionTokens: rapid.IntRange(0, 5000).Draw(rt, "completion")}
-		n := rapid.IntRange(1, 32).Draw(rt, "n")
-		var sum memoryd.Cost
-		for _, c := range splitCost(u, n) {
-			if c.PromptTokens < 0 || c.Requests != 1/float64(n) {
-				rt.Fatalf("got %+v", c)
-			}
-			sum = sum.Add(c)
+func TestNonsenseOfAServerCostsNothing(t *testing.T) {
+	for tokens, want := range map[int]int64{-3: 0, 0: 0, 5: 5, 2 * maxTokens: maxTokens} {
+		if c := costOf(memoryd.Usage{PromptTokens: tokens, CompletionTokens: tokens}); c != (memoryd.Cost{Requests: 1, PromptTokens: want, CompletionTokens: want}) {
+			t.Errorf("%d tokens: got %+v", tokens, c)
 		}
-		if sum.PromptTokens != int64(min(max(0, u.PromptTokens), maxTokens)) || sum.CompletionTokens != int64(u.CompletionTokens) || math.Abs(sum.Requests-1) > 1e-9 {
-			rt.Fatalf("%+v divided by %d adds up to %+v", u, n, sum)
-		}
-	})
+	}
 }
 
 // costs adds up what the stored calls cost.
@@ -117,10 +107,10 @@ func TestRulesCacheAndJoinedCallsCostNothing(t *testing.T) {
 	})
 }
 
-func TestTheCostOfABatchIsShared(t *testing.T) {
+func TestEveryRequestIsOnSomeCallsBill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newFakeStore(), &scripted{}
-		m.answer = func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
+		m.answer = func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			switch n % 5 {
 			case 3:
@@ -128,11 +118,15 @@ func TestTheCostOfABatchIsShared(t *testing.T) {
 			case 4:
 				return "garbage", nil
 			}
-			return batchReply(t, p, scoreOf(t)), nil
+			return reply(1), nil
 		}
-		d := batchEvaluator(t, s, m)
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 2 })
 		d.Start(t.Context())
-		calls := record(t.Context(), d, s, mixedCalls(13)...)
+		var calls []memoryd.Call
+		for i := range 13 {
+			calls = append(calls, someCall(i, fmt.Sprint("output ", i)))
+		}
+		calls = record(t.Context(), d, s, calls...)
 		time.Sleep(time.Hour)
 		for _, c := range calls {
 			if e := s.call(c.Key).Evaluation; e.State != memoryd.Judged || e.Cost.Requests == 0 {

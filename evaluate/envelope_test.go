@@ -31,8 +31,8 @@ func hostile() *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(pieces, 0, 12), func(parts []string) string { return strings.Join(parts, "") })
 }
 
-func testPrompts(t testing.TB) prompts {
-	p, err := loadPrompts("")
+func testPrompt(t testing.TB) string {
+	p, err := loadPrompt("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func testPrompts(t testing.TB) prompts {
 }
 
 func TestHostileTextStaysInItsEnvelope(t *testing.T) {
-	ps := testPrompts(t)
+	system := testPrompt(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		tool, output, input := hostile().Draw(rt, "tool"), hostile().Draw(rt, "output"), hostile().Draw(rt, "input")
 		raw, err := json.Marshal(input)
@@ -48,12 +48,12 @@ func TestHostileTextStaysInItsEnvelope(t *testing.T) {
 			rt.Fatal(err)
 		}
 		c := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output}
-		p, nonce := ps.request(c.ToolRef, nil, []brief{newBrief(&c, 1<<20, 1<<20)}, "")
+		p, nonce := request(system, c.ToolRef, nil, newBrief(&c, 1<<20, 1<<20), "")
 
 		if strings.Count(p.User, nonce) != 2 || strings.Count(p.User, "<<<") != 2 || strings.Count(p.User, "\n") != 3 {
 			rt.Fatalf("the block has more than its two marks: %q", p.User)
 		}
-		if p.System != ps.single {
+		if p.System != system {
 			rt.Fatal("the system part changed")
 		}
 		if strings.ContainsFunc(strings.ReplaceAll(p.User, "\n", ""), textsafe.Invisible) {
@@ -87,9 +87,9 @@ func collapse(s string) string {
 }
 
 func TestObjectsAreShownAsTheyAre(t *testing.T) {
-	ps := testPrompts(t)
+	system := testPrompt(t)
 	c := memoryd.Call{Input: json.RawMessage(`{ "q": "a<b",  "n": 1.0, "big": 123456789012345678901 }`), Output: "ok"}
-	p, _ := ps.request(c.ToolRef, nil, []brief{newBrief(&c, 800, 800)}, "")
+	p, _ := request(system, c.ToolRef, nil, newBrief(&c, 800, 800), "")
 	got := string(blockOf(t, p).Call.Input)
 	if want := `{"q":"a\u003cb","n":1.0,"big":123456789012345678901}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -116,21 +116,16 @@ func TestExcerptsKeepHeadAndTail(t *testing.T) {
 }
 
 func TestPromptGolden(t *testing.T) {
-	ps := testPrompts(t)
-	first, second := someCall(1, "Found 10 results.\nAll relevant."), someCall(2, strings.Repeat("0123456789", 40)+"Error: <none>")
-	first.Metadata = json.RawMessage(`{"gold":"ok","note":"gold","tool_schema":{"type":"object","properties":{"query":{"type":"string"}}},"task":"Find ten results."}`)
-	second.Input, second.TimeCost, second.Success = json.RawMessage(`"ls -l && echo done"`), 2.5, false
+	system := testPrompt(t)
+	call := someCall(1, strings.Repeat("0123456789", 40)+"Error: <none>")
+	call.Metadata = json.RawMessage(`{"gold":"ok","note":"gold","tool_schema":{"type":"object","properties":{"query":{"type":"string"}}},"task":"Find ten results."}`)
 	earlier := []example{{Input: excerptOf(`{"query": "test"}`, 120), Output: excerptOf("Warning: query too generic", 120), Score: 0.5}}
-	show := func(c *memoryd.Call) brief {
-		b := newBrief(c, 800, 120)
+	other := someCall(2, "Found 10 results.\nAll relevant.")
+	other.Input, other.TimeCost, other.Success = json.RawMessage(`"ls -l && echo done"`), 2.5, false
+	for name, c := range map[string]memoryd.Call{"prompt_single.golden": call, "prompt_failed.golden": other} {
+		b := newBrief(&c, 800, 120)
 		b.setting = settingOf(c.Metadata, 600)
-		return b
-	}
-	for name, briefs := range map[string][]brief{
-		"prompt_single.golden": {show(&first)},
-		"prompt_batch.golden":  {show(&first), show(&second)},
-	} {
-		p, nonce := ps.request(first.ToolRef, earlier, briefs, "")
+		p, nonce := request(system, c.ToolRef, earlier, b, "")
 		if p.Workspace != "w" || p.Tool != "search" {
 			t.Errorf("asked on behalf of %q, %q", p.Workspace, p.Tool)
 		}
@@ -167,18 +162,18 @@ func TestPromptFile(t *testing.T) {
 		}
 		return path
 	}
-	p, err := loadPrompts(write("own.tmpl", "Judge{{if .Batch}} all{{end}}.\n"))
-	if err != nil || p.single != "Judge." || p.batch != "Judge all." {
-		t.Errorf("got %+v, error %v", p, err)
+	p, err := loadPrompt(write("own.tmpl", "Judge{{if .Batch}} all{{end}}.\n"))
+	if err != nil || p != "Judge." {
+		t.Errorf("got %q, error %v", p, err)
 	}
 	for name, text := range map[string]string{
 		"broken": "{{if}}", "unknown": "{{.Nope}}", "empty": "{{/* nothing */}}", "long": strings.Repeat("x", maxPromptFile+1),
 	} {
-		if _, err := loadPrompts(write(name, text)); err == nil || !strings.Contains(err.Error(), "prompt_file") {
+		if _, err := loadPrompt(write(name, text)); err == nil || !strings.Contains(err.Error(), "prompt_file") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
-	if _, err := loadPrompts(filepath.Join(dir, "absent")); err == nil {
+	if _, err := loadPrompt(filepath.Join(dir, "absent")); err == nil {
 		t.Error("an absent file was read")
 	}
 }

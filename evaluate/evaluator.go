@@ -28,7 +28,7 @@ type Evaluator struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	prompts  prompts
+	prompt   string // the instructions of each request
 	version  string // of the model judge
 	profiles *profiles
 	cache    *evaluationCache
@@ -67,22 +67,21 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	}
 	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)
 	var err error
-	if d.prompts, err = loadPrompts(cfg.PromptFile); err != nil {
+	if d.prompt, err = loadPrompt(cfg.PromptFile); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
 	}
 	if d.judge != JudgeRules {
-		d.version = versionOf(cfg, d.prompts, model.Name())
+		d.version = versionOf(cfg, d.prompt, model.Name())
 	}
 	return d, nil
 }
 
 // versionOf identifies the model judge by all that shapes its evaluations: model,
-// prompts, schema and the settings of what it is shown.
-func versionOf(cfg Config, p prompts, model string) string {
+// prompt, schema and the settings of what it is shown.
+func versionOf(cfg Config, prompt, model string) string {
 	h := sha256.New()
 	for _, part := range []string{
-		model, p.single, p.batch, string(schemaFor(false)), string(schemaFor(true)),
-		fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.MaxContext, cfg.EarlierVerdicts, cfg.BatchSize),
+		model, prompt, string(answerSchema()), fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.MaxContext, cfg.EarlierVerdicts),
 	} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
@@ -190,28 +189,26 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 	return len(claimed) == limit
 }
 
-// stillOurs drops jobs that waited so long that another process may have taken
-// their calls, unless the store gives them to this one again. What is dropped
+// stillOurs drops a job that waited so long that another process may have taken
+// its call, unless the store gives it to this one again. What is dropped
 // stays pending in the store, for whoever sweeps next.
-func (d *Evaluator) stillOurs(ctx context.Context, jobs []*job) []*job {
-	lapsed := func(j *job) bool { return d.queue.lapsed(j, d.now()) }
-	if !slices.ContainsFunc(jobs, lapsed) {
-		return jobs
+func (d *Evaluator) stillOurs(ctx context.Context, j *job) bool {
+	lapsed := func() bool { return d.queue.lapsed(j, d.now()) }
+	if !lapsed() {
+		return true
 	}
 	d.reclaim.Lock() // one worker at a time: a claim renews many
-	if slices.ContainsFunc(jobs, lapsed) {
+	if lapsed() {
 		d.sweepOnce(ctx)
 	}
 	d.reclaim.Unlock()
-	return slices.DeleteFunc(jobs, func(j *job) bool {
-		gone := lapsed(j)
-		if gone {
-			for _, f := range append(d.queue.done(j), j) {
-				f.finish(f.before)
-			}
-		}
-		return gone
-	})
+	if !lapsed() {
+		return true
+	}
+	for _, f := range append(d.queue.done(j), j) {
+		f.finish(f.before)
+	}
+	return false
 }
 
 // Await queues stored pending calls and waits until each was attempted or ctx ends. It fills

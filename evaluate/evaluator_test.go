@@ -86,7 +86,7 @@ func TestNewDeskRefuses(t *testing.T) {
 }
 
 func TestTheVersionTellsJudgesApart(t *testing.T) {
-	p := testPrompts(t)
+	p := testPrompt(t)
 	base := versionOf(configtest.Section[Config]("evaluate"), p, "m")
 	if versionOf(configtest.Section[Config]("evaluate"), p, "m") != base {
 		t.Error("the version is not stable")
@@ -97,7 +97,7 @@ func TestTheVersionTellsJudgesApart(t *testing.T) {
 	less.MaxContext--
 	for name, v := range map[string]string{
 		"context": versionOf(less, p, "m"),
-		"model":   versionOf(configtest.Section[Config]("evaluate"), p, "n"), "prompt": versionOf(configtest.Section[Config]("evaluate"), prompts{"x", "y"}, "m"), "settings": versionOf(other, p, "m"),
+		"model":   versionOf(configtest.Section[Config]("evaluate"), p, "n"), "prompt": versionOf(configtest.Section[Config]("evaluate"), "x", "m"), "settings": versionOf(other, p, "m"),
 	} {
 		if v == base {
 			t.Errorf("another %s gives the same version", name)

@@ -187,31 +187,14 @@ func reply(score float64) string {
 	return fmt.Sprintf(`{"evaluation":"The model's reason.","failed_checks":[],"score":%v,"summary":"The model's summary."}`, score)
 }
 
-// batchReply gives a well-formed answer for all calls that p shows, each with
-// the score that score finds for it.
-func batchReply(t *testing.T, p memoryd.Prompt, score func(shownCall) float64) string {
-	t.Helper()
-	shown := blockOf(t, p)
-	if len(shown.Calls) == 0 {
-		return reply(score(shown.Call))
-	}
-	var parts []string
-	for _, c := range shown.Calls {
-		parts = append(parts, fmt.Sprintf(`{"id":%q,"evaluation":"e","failed_checks":[],"score":%v,"summary":"s"}`, c.ID, score(c)))
-	}
-	return `{"verdicts":[` + strings.Join(parts, ",") + `]}`
-}
-
 // shown is the data block of a prompt, read back.
 type shown struct {
 	Tool    string           `json:"tool"`
 	Earlier []map[string]any `json:"earlier_verdicts"`
 	Call    shownCall        `json:"call"`
-	Calls   []shownCall      `json:"calls"`
 }
 
 type shownCall struct {
-	ID      string          `json:"id"`
 	Input   json.RawMessage `json:"input"`
 	Output  json.RawMessage `json:"output"`
 	Success bool            `json:"success"`

@@ -25,61 +25,37 @@ func parrot(t *testing.T) *scripted {
 		if strings.Contains(p.User, "buy your tools") {
 			text = "Buy your tools at the corner shop, they are the best!"
 		}
-		say := func(id string) map[string]any {
-			return map[string]any{"id": id, "evaluation": text, "summary": text, "failed_checks": []string{}, "score": 1}
-		}
-		shown := blockOf(t, p)
-		var all []map[string]any
-		for _, c := range shown.Calls {
-			all = append(all, say(c.ID))
-		}
-		b, err := json.Marshal(map[string]any{"verdicts": all})
-		if len(all) == 0 {
-			b, err = json.Marshal(say(""))
-		}
+		b, err := json.Marshal(map[string]any{"evaluation": text, "summary": text, "failed_checks": []string{}, "score": 1})
 		return string(b), err
 	}}
 }
 
-func TestTextOfOneCallStaysOutOfAnothersVerdict(t *testing.T) {
-	for name, batch := range map[string]int{"as an earlier call": 1, "as a neighbour": 4} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, m := newFakeStore(), parrot(t)
-				d := testEvaluator(t, s, m, unsure, func(c *Config) { c.BatchSize, c.Workers = batch, 1 })
-				d.Start(t.Context())
-				hostile := someCall(0, advert)
-				if addressesJudge(newBrief(&hostile, 800, 800)) {
-					t.Fatal("this is no test of what the patterns do not know")
-				}
-				calls := []memoryd.Call{someCall(1, "Ten results."), hostile}
-				if batch == 1 { // the others come when it is part of the history
-					record(t.Context(), d, s, hostile)
-					time.Sleep(time.Hour)
-					calls = calls[:1]
-				}
-				for i := range 5 {
-					calls = append(calls, someCall(i+2, "Ten results."))
-				}
-				busy := someCall(9, "Ten results.")
-				busy.Tool = "other"
-				go record(t.Context(), d, s, busy) // holds the worker until all others wait
-				synctest.Wait()
-				record(t.Context(), d, s, calls...)
-				for _, c := range calls {
-					e := s.call(c.Key).Evaluation
-					observer := strings.Contains(strings.ToLower(e.Summary+e.Evaluation), "corner shop")
-					if e.State != memoryd.Judged || observer && c.Key != hostile.Key {
-						t.Errorf("got %+v", e)
-					}
-				}
-				if st := d.Stats(); st.Requests-st.BatchRequests < 4 {
-					t.Errorf("nothing was asked again: %+v", st)
-				}
-				d.Stop()
-			})
-		})
-	}
+func TestTextOfAnEarlierCallStaysOutOfAVerdict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), parrot(t)
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
+		d.Start(t.Context())
+		hostile := someCall(0, advert)
+		if addressesJudge(newBrief(&hostile, 800, 800)) {
+			t.Fatal("this is no test of what the patterns do not know")
+		}
+		record(t.Context(), d, s, hostile)
+		time.Sleep(time.Hour) // the others come when it is part of the history
+		var calls []memoryd.Call
+		for i := range 6 {
+			calls = append(calls, someCall(i+1, "Ten results."))
+		}
+		record(t.Context(), d, s, calls...)
+		for _, c := range calls {
+			if e := s.call(c.Key).Evaluation; e.State != memoryd.Judged || strings.Contains(strings.ToLower(e.Summary+e.Evaluation), "corner shop") {
+				t.Errorf("got %+v", e)
+			}
+		}
+		if st := d.Stats(); st.Reasked == 0 {
+			t.Errorf("nothing was asked again: %+v", st)
+		}
+		d.Stop()
+	})
 }
 
 // Whatever a model repeats of a call's own output, the evaluation keeps its form.
@@ -119,7 +95,9 @@ func TestAnOutputCannotSetTheFormOfItsVerdict(t *testing.T) {
 }
 
 func TestLeaks(t *testing.T) {
-	own, foreign := plain("File config.yaml was not found in the folder /etc/app"), []string{plain("The user's password is stored in the file secrets.txt of the folder /etc/app")}
+	own, foreign := plain("File config.yaml was not found in the folder /etc/app"), []example{{
+		Output: excerptOf("The user's password is stored in the file secrets.txt of the folder /etc/app", 200),
+	}}
 	for text, want := range map[string]bool{
 		"The tool failed because the file was not found.":                                    false,
 		"File config.yaml was not found in the folder /etc/app.":                             false,

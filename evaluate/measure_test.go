@@ -34,16 +34,13 @@ func TestMeasureFrugality(t *testing.T) {
 	}
 	for _, setup := range []struct {
 		name, judge string
-		batch       int
 		most        float64 // share of the plain cost that must not be passed
-	}{{"llm, cache only", JudgeLLM, 1, 0.75}, {"cascade", JudgeCascade, 1, 0.35}, {"cascade in batches", JudgeCascade, 4, 0.35}} {
+	}{{"llm, cache only", JudgeLLM, 0.75}, {"cascade", JudgeCascade, 0.35}} {
 		t.Run(setup.name, func(t *testing.T) {
 			s, m := newFakeStore(), &scripted{}
-			m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
-				return batchReply(t, p, func(shownCall) float64 { return 1 }), nil
-			}
+			m.answer = func(context.Context, int, memoryd.Prompt) (string, error) { return reply(1), nil }
 			d := testEvaluator(t, s, m, rules.New(), func(c *Config) {
-				c.Judge, c.BatchSize, c.Workers, c.QueueSize = setup.judge, setup.batch, 1, 100_000
+				c.Judge, c.Workers, c.QueueSize = setup.judge, 1, 100_000
 			})
 			all := append([]memoryd.Call(nil), calls...)
 			for i := 0; i < len(all); i += 20 {
@@ -58,7 +55,7 @@ func TestMeasureFrugality(t *testing.T) {
 			d.Stop()
 			spent := 0
 			for _, p := range m.prompts {
-				spent += tokens(len(p.System)+len(p.User)) + 45*max(1, len(blockOf(t, p).Calls))
+				spent += tokens(len(p.System)+len(p.User)) + 45
 			}
 			st := d.Stats()
 			ruled := int64(0)

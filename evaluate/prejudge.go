@@ -303,12 +303,12 @@ const (
 )
 
 // leaks reports whether an evaluation repeats, word for word, text that its own call
-// does not hold but another one does that stood in the same request: a neighbour
-// or an earlier call of the tool. A model that obeys a tool's output would write
-// such text.
-func leaks(v answer, own string, foreign []string) bool {
-	if len(foreign) == 0 {
-		return false
+// does not hold but an earlier one of the tool does that stood in the same request. A model
+// that obeys a tool's output would write such text.
+func leaks(v answer, own string, earlier []example) bool {
+	foreign := make([]string, len(earlier))
+	for i, e := range earlier {
+		foreign[i] = e.text()
 	}
 	for _, said := range []string{plain(v.summary), plain(v.evaluation)} {
 		for i := 0; i+leakPiece <= len(said); i += leakStep {
@@ -352,18 +352,4 @@ func (b brief) text() string {
 
 func (e example) text() string {
 	return plain(strings.Join([]string{e.Input.Head, e.Input.Tail, e.Output.Head, e.Output.Tail}, " \n"))
-}
-
-// foreignTo gives the texts in a request that are not of call i.
-func foreignTo(i int, briefs []brief, examples []example) []string {
-	var list []string
-	for _, e := range examples {
-		list = append(list, e.text())
-	}
-	for j, b := range briefs {
-		if j != i {
-			list = append(list, b.text())
-		}
-	}
-	return list
 }

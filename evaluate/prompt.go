@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"text/template"
 	"unicode/utf8"
@@ -23,104 +22,65 @@ var builtinPrompt string
 // maxPromptFile bounds a prompt file, in bytes.
 const maxPromptFile = 64 << 10
 
-// prompts are the static parts of a request to the model: instructions for one
-// call and for several. They come from a text/template file that is executed
-// with one value, .Batch, so that the request's first part is the same for all
-// calls and servers can cache it.
-type prompts struct{ single, batch string }
-
-// loadPrompts reads the template of path; "" is the built-in one.
-func loadPrompts(path string) (prompts, error) {
+// loadPrompt reads the instructions of path, a text/template file without values; "" is the
+// built-in one. They stand first in each request, so that servers can cache them.
+func loadPrompt(path string) (string, error) {
 	text := builtinPrompt
 	if path != "" {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return prompts{}, fmt.Errorf("prompt_file: %w", err)
+			return "", fmt.Errorf("prompt_file: %w", err)
 		}
 		if len(b) > maxPromptFile {
-			return prompts{}, fmt.Errorf("prompt_file: longer than %d bytes", maxPromptFile)
+			return "", fmt.Errorf("prompt_file: longer than %d bytes", maxPromptFile)
 		}
 		text = string(b)
 	}
 	t, err := template.New("prompt_file").Parse(text)
 	if err != nil {
-		return prompts{}, fmt.Errorf("prompt_file: %w", err)
+		return "", fmt.Errorf("prompt_file: %w", err)
 	}
-	var p prompts
-	for batch, into := range map[bool]*string{false: &p.single, true: &p.batch} {
-		var b strings.Builder
-		if err := t.Execute(&b, struct{ Batch bool }{batch}); err != nil {
-			return prompts{}, fmt.Errorf("prompt_file: %w", err)
-		}
-		if *into = strings.TrimSpace(b.String()); *into == "" {
-			return prompts{}, fmt.Errorf("prompt_file: gives an empty prompt")
-		}
+	var b strings.Builder
+	if err := t.Execute(&b, struct{ Batch bool }{}); err != nil { // files may ask, as requests once held several calls
+		return "", fmt.Errorf("prompt_file: %w", err)
 	}
-	return p, nil
+	system := strings.TrimSpace(b.String())
+	if system == "" {
+		return "", fmt.Errorf("prompt_file: gives an empty prompt")
+	}
+	return system, nil
 }
 
-// The answers' JSON schemas, in the strict form: every member required, no
-// others allowed. The reason stands before the score so that a model reasons
-// before it decides.
-const (
-	answerMembers = `"evaluation":{"type":"string"},` +
-		`"failed_checks":{"type":"array","items":{"type":"string","enum":[%s]}},` +
-		`"score":{"type":"number","enum":[0,0.5,1]},"summary":{"type":"string"}`
-	singleSchema = `{"type":"object","properties":{` + answerMembers + `},` +
-		`"required":["evaluation","failed_checks","score","summary"],"additionalProperties":false}`
-	batchSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":` +
-		`{"type":"object","properties":{"id":{"type":"string"},` + answerMembers + `},` +
-		`"required":["id","evaluation","failed_checks","score","summary"],"additionalProperties":false}}},` +
-		`"required":["verdicts"],"additionalProperties":false}`
-)
-
-// schemaFor gives the schema of an answer for one call or for several.
-func schemaFor(batch bool) json.RawMessage {
-	names := `"` + strings.Join(checkNames(), `","`) + `"`
-	if batch {
-		return json.RawMessage(fmt.Sprintf(batchSchema, names))
-	}
-	return json.RawMessage(fmt.Sprintf(singleSchema, names))
+// answerSchema is the JSON schema of an answer, in the strict form: every member required, no
+// others allowed. The reason stands before the score so that a model reasons before it decides.
+func answerSchema() json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"evaluation":{"type":"string"},`+
+		`"failed_checks":{"type":"array","items":{"type":"string","enum":["%s"]}},`+
+		`"score":{"type":"number","enum":[0,0.5,1]},"summary":{"type":"string"}},`+
+		`"required":["evaluation","failed_checks","score","summary"],"additionalProperties":false}`, strings.Join(checkNames(), `","`)))
 }
 
-// batchSchemaName marks requests for several calls.
-const batchSchemaName = "tool_call_verdicts"
+// answerTokens is the room of an answer.
+const answerTokens = 384
 
-// The answer's room, in tokens: for the frame, and for each call.
-const (
-	answerFrame   = 64
-	answerPerCall = 320
-)
-
-// request builds the request for the briefs, which belong to one tool of one
-// workspace. remark, when not empty, stands behind the data and is ours. It
-// gives the nonce of the data block as well.
-func (p prompts) request(ref memoryd.ToolRef, earlier []example, briefs []brief, remark string) (memoryd.Prompt, string) {
-	user, nonce := envelope(document(ref.Tool, earlier, briefs))
-	ask := "Judge the call in the block."
-	if len(briefs) > 1 {
-		ask = fmt.Sprintf("Judge the %d calls in the block, each by its id.", len(briefs))
-	}
-	user += "\n" + ask
+// request builds the request for a call. remark, when not empty, stands behind the data and
+// is ours. It gives the nonce of the data block as well.
+func request(system string, ref memoryd.ToolRef, earlier []example, b brief, remark string) (memoryd.Prompt, string) {
+	user, nonce := envelope(document(ref.Tool, earlier, b))
+	user += "\nJudge the call in the block."
 	if remark != "" {
 		user += "\n" + remark
 	}
-	q := memoryd.Prompt{
-		System: p.single, User: user, Workspace: ref.Workspace, Tool: ref.Tool,
-		SchemaName: "tool_call_verdict", Schema: schemaFor(len(briefs) > 1),
-		MaxTokens: answerFrame + answerPerCall*len(briefs),
-	}
-	if len(briefs) > 1 {
-		q.System, q.SchemaName = p.batch, batchSchemaName
-	}
-	return q, nonce
+	return memoryd.Prompt{
+		System: system, User: user, Workspace: ref.Workspace, Tool: ref.Tool,
+		SchemaName: "tool_call_verdict", Schema: answerSchema(), MaxTokens: answerTokens,
+	}, nonce
 }
 
 // brief is a call as the model is shown it: its input and output within caps,
 // its costs and its flag, and what its setting was. Of the call's metadata it
 // holds nothing else.
 type brief struct {
-	ID string `json:"id,omitempty"`
 	setting
 	// Input is the JSON as sent when it is valid and short, else an excerpt.
 	Input   json.Marshaler `json:"input"`
@@ -285,51 +245,17 @@ func memberOf(raw json.RawMessage, limit int, objects bool) json.Marshaler {
 	return v
 }
 
-// shared is the tool's description when all briefs have the same one, so that it
-// is shown once. It is taken off the briefs then.
-func shared(briefs []brief) json.Marshaler {
-	if len(briefs) < 2 || briefs[0].Tool == nil {
-		return nil
-	}
-	first, err := briefs[0].Tool.MarshalJSON()
-	for i := range briefs {
-		if briefs[i].Tool == nil || err != nil {
-			return nil
-		}
-		if other, err := briefs[i].Tool.MarshalJSON(); err != nil || !bytes.Equal(first, other) {
-			return nil
-		}
-	}
-	tool := briefs[0].Tool
-	for i := range briefs {
-		briefs[i].Tool = nil
-	}
-	return tool
-}
-
 // doc is the data block of a request. Everything in it comes from callers and
 // tools and is not to be trusted, the tool's name included.
 type doc struct {
-	Tool    string         `json:"tool"`
-	About   json.Marshaler `json:"tool_description,omitempty"` // where all calls say the same
-	Earlier []example      `json:"earlier_verdicts,omitempty"`
-	Call    *brief         `json:"call,omitempty"`
-	Calls   []brief        `json:"calls,omitempty"`
+	Tool    string    `json:"tool"`
+	Earlier []example `json:"earlier_verdicts,omitempty"`
+	Call    brief     `json:"call"`
 }
 
-// document gives the data block's JSON. Several briefs get the ids c1, c2, ….
-func document(tool string, earlier []example, briefs []brief) []byte {
-	briefs = slices.Clone(briefs)
-	d := doc{Tool: tool, About: shared(briefs), Earlier: earlier}
-	if len(briefs) == 1 {
-		d.Call = &briefs[0]
-	} else {
-		for i, b := range briefs {
-			b.ID = idOf(i)
-			d.Calls = append(d.Calls, b)
-		}
-	}
-	text, err := plainJSON(d)
+// document gives the data block's JSON.
+func document(tool string, earlier []example, b brief) []byte {
+	text, err := plainJSON(doc{tool, earlier, b})
 	if err != nil {
 		// A brief holds only what can be encoded, so this is a defect; the
 		// worker turns the panic into a failed attempt.
@@ -337,8 +263,6 @@ func document(tool string, earlier []example, briefs []brief) []byte {
 	}
 	return escapeHidden(text)
 }
-
-func idOf(i int) string { return fmt.Sprintf("c%d", i+1) }
 
 // escapeHidden rewrites JSON text so that it means the same but shows nothing
 // that could be mistaken for markup or overlooked: each "<" (which begins tags

@@ -80,7 +80,6 @@ type queue struct {
 	leaders  map[[16]byte]*job
 	joined   map[*job][]*job
 	line     *fairqueue.Queue[*job]
-	byTool   map[memoryd.ToolRef][]*fairqueue.Entry[*job] // of line, oldest first, never empty
 	hungry   bool
 	drained  chan struct{} // gets a token when the queue has run low and hungry was set
 	lowWater int
@@ -89,7 +88,7 @@ type queue struct {
 func newQueue(size int) *queue {
 	q := &queue{
 		size: size, inHand: map[jobID]*job{}, leaders: map[[16]byte]*job{}, joined: map[*job][]*job{},
-		line: fairqueue.New[*job](nil), byTool: map[memoryd.ToolRef][]*fairqueue.Entry[*job]{}, drained: make(chan struct{}, 1),
+		line: fairqueue.New[*job](nil), drained: make(chan struct{}, 1),
 		lowWater: size / 4,
 	}
 	q.wake = sync.NewCond(&q.mu)
@@ -114,7 +113,7 @@ func (q *queue) add(j *job) (in *job, joined bool) {
 		return j, true
 	}
 	q.leaders[j.like] = j
-	q.byTool[j.ref] = append(q.byTool[j.ref], q.line.Push(j.ref.Workspace, 1, j))
+	q.line.Push(j.ref.Workspace, 1, j)
 	q.wake.Signal()
 	return j, false
 }
@@ -145,9 +144,8 @@ func (q *queue) lapsed(j *job, now time.Time) bool {
 	return !j.until.IsZero() && !now.Before(j.until)
 }
 
-// next waits for the next job and gives it with up to most-1 further ones of the
-// same tool. It gives nil when the queue is closed.
-func (q *queue) next(most int) []*job {
+// next waits for the next job. It gives nil when the queue is closed.
+func (q *queue) next() *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.line.Len() == 0 && !q.closed {
@@ -157,24 +155,11 @@ func (q *queue) next(most int) []*job {
 		return nil
 	}
 	first := q.line.First()
-	ref := first.Value.ref
-	same := q.byTool[ref] // first among them: a workspace's jobs keep their order
-	n := min(max(1, most), len(same))
-	batch := make([]*job, n)
 	q.line.Serve(first)
-	for i, e := range same[:n] {
-		if e != first {
-			q.line.TakeAlong(e)
-		}
-		batch[i] = e.Value
-	}
-	if q.byTool[ref] = same[n:]; n == len(same) {
-		delete(q.byTool, ref)
-	}
 	if q.line.Len() == 0 {
 		q.line.Forget()
 	}
-	return batch
+	return first.Value
 }
 
 // done lets j go and gives the jobs that had joined it, which are let go too. A
@@ -245,7 +230,6 @@ func (q *queue) rest() []*job {
 	clear(q.inHand)
 	clear(q.leaders)
 	clear(q.joined)
-	clear(q.byTool)
 	q.line = fairqueue.New[*job](nil)
 	return left
 }
@@ -263,73 +247,42 @@ type outcome struct {
 // work judges jobs until the queue is closed.
 func (d *Evaluator) work(ctx context.Context) {
 	for {
-		jobs := d.queue.next(d.cfg.BatchSize)
-		if jobs == nil {
+		j := d.queue.next()
+		if j == nil {
 			return
 		}
-		if jobs = d.stillOurs(ctx, jobs); len(jobs) == 0 {
+		if !d.stillOurs(ctx, j) {
 			continue
 		}
-		done := d.judgeJobs(ctx, jobs)
-		if ctx.Err() != nil {
-			done = withAnswer(done) // the others are put back by Stop
+		if o := d.judgeJob(ctx, j); o.err == nil || ctx.Err() == nil { // else Stop puts it back
+			d.conclude(ctx, o)
 		}
-		d.conclude(ctx, done)
 	}
 }
 
-func withAnswer(all []outcome) []outcome {
-	var some []outcome
-	for _, o := range all {
-		if o.err == nil {
-			some = append(some, o)
-		}
+// judgeJob finds an evaluation for a job: in the cache, else from the model.
+func (d *Evaluator) judgeJob(ctx context.Context, j *job) outcome {
+	if k, ok := d.cache.find(ctx, j.cache, d.now()); ok {
+		return outcome{j: j, known: k, cached: true}
 	}
-	return some
+	if v := d.reached(ctx, j); v != nil {
+		return outcome{j: j, kind: v}
+	}
+	return d.askSafely(ctx, j)
 }
 
-// judgeJobs finds an evaluation for each job: in the cache, else from the model.
-func (d *Evaluator) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
-	var open []*job
-	for _, j := range jobs {
-		if k, ok := d.cache.find(ctx, j.cache, d.now()); ok {
-			all = append(all, outcome{j: j, known: k, cached: true})
-			continue
-		}
-		if v := d.reached(ctx, j); v != nil {
-			all = append(all, outcome{j: j, kind: v})
-			continue
-		}
-		open = append(open, j)
-	}
-	if len(open) == 0 {
-		return all
-	}
-	return append(all, d.askSafely(ctx, open)...)
-}
-
-// askSafely turns a panic into a failed try of all jobs: a defect in reading one
-// reply must not end the worker.
-func (d *Evaluator) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
-	log := d.log.With("workspace", jobs[0].ref.Workspace, "tool", jobs[0].ref.Tool)
+// askSafely turns a panic into a failed try: a defect in reading one reply must not end the
+// worker.
+func (d *Evaluator) askSafely(ctx context.Context, j *job) (o outcome) {
+	log := d.log.With("workspace", j.ref.Workspace, "tool", j.ref.Tool)
 	err := lifecycle.Do(ctx, log, "judging", func() error {
-		examples := d.examples(ctx, jobs[0].ref)
-		if len(jobs) == 1 {
-			all = []outcome{d.askAlone(ctx, jobs[0], examples)}
-		} else {
-			all = d.askTogether(ctx, jobs, examples)
-		}
+		o = d.askModel(ctx, j, d.examples(ctx, j.ref))
 		return nil
 	})
-	if err == nil {
-		return all
+	if err != nil {
+		return outcome{j: j, err: &memoryd.ModelError{Reason: reasonInternal, Err: err}}
 	}
-	err = &memoryd.ModelError{Reason: reasonInternal, Err: err}
-	all = nil
-	for _, j := range jobs {
-		all = append(all, outcome{j: j, err: err})
-	}
-	return all
+	return o
 }
 
 func (d *Evaluator) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {

@@ -161,44 +161,6 @@ func TestReplyNamesFailedChecks(t *testing.T) {
 	}
 }
 
-func TestReadBatch(t *testing.T) {
-	ids := []string{"c1", "c2", "c3"}
-	for name, c := range map[string]struct {
-		text string
-		want map[string]float64
-	}{
-		"all":                {`{"verdicts":[{"id":"c1","score":1},{"id":"c2","score":0.5},{"id":"c3","score":0}]}`, map[string]float64{"c1": 1, "c2": 0.5, "c3": 0}},
-		"a bare list":        {`[{"id":"c1","score":1},{"id":"c2","score":0.5}]`, map[string]float64{"c1": 1, "c2": 0.5}},
-		"one is missing":     {`{"verdicts":[{"id":"c1","score":1},{"id":"c3","score":0}]}`, map[string]float64{"c1": 1, "c3": 0}},
-		"one is broken":      {`{"verdicts":[{"id":"c1","score":1},{"id":"c2","score":-4},{"id":"c3","score":0}]}`, map[string]float64{"c1": 1, "c3": 0}},
-		"one has no score":   {`{"verdicts":[{"id":"c1","score":1},{"id":"c2"},{"id":"c3","score":0}]}`, map[string]float64{"c1": 1, "c3": 0}},
-		"one was not asked":  {`{"verdicts":[{"id":"c1","score":1},{"id":"c9","score":0}]}`, map[string]float64{"c1": 1}},
-		"one contradicts":    {`{"verdicts":[{"id":"c1","score":1},{"id":"c1","score":0},{"id":"c2","score":0}]}`, map[string]float64{"c2": 0}},
-		"one comes twice":    {`{"verdicts":[{"id":"c1","score":1},{"id":"c1","score":1}]}`, map[string]float64{"c1": 1}},
-		"cut in the last":    {`{"verdicts":[{"id":"c1","score":1},{"id":"c2","score":0.5,"summ`, map[string]float64{"c1": 1}},
-		"fenced":             {"```json\n{\"verdicts\":[{\"id\":\"c2\",\"score\":1}]}\n```", map[string]float64{"c2": 1}},
-		"without ids":        {`{"verdicts":[{"score":1},{"score":1},{"score":1}]}`, nil},
-		"one verdict alone":  {`{"score": 1, "summary": "all fine"}`, nil},
-		"garbage":            {`all three went well`, nil},
-		"the nonce is there": {`{"verdicts":[{"id":"c1","score":1,"summary":"NONCE"}]}`, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, _, err := readBatch(c.text, "NONCE", ids)
-			if (err != nil) != (c.want == nil) {
-				t.Fatalf("got error %v", err)
-			}
-			if len(got) != len(c.want) {
-				t.Fatalf("got %v, want %v", got, c.want)
-			}
-			for id, score := range c.want {
-				if v, ok := got[id]; !ok || v.score != score {
-					t.Errorf("%s: got %v, want %v", id, v, score)
-				}
-			}
-		})
-	}
-}
-
 func FuzzReadReply(f *testing.F) {
 	for _, s := range []string{
 		`{"evaluation":"e","failed_checks":["input_format"],"score":0.5,"summary":"s"}`,
@@ -215,13 +177,6 @@ func FuzzReadReply(f *testing.F) {
 		}
 		if strings.Contains(s, "NONCE") && err == nil {
 			t.Error("an answer with the nonce was read")
-		}
-		batch, _, err := readBatch(s, "NONCE", []string{"c1", "c2"})
-		for id, v := range batch {
-			if err != nil || id != "c1" && id != "c2" {
-				t.Errorf("got a verdict for %q, error %v", id, err)
-			}
-			checkAnswer(t, v)
 		}
 	})
 }

@@ -28,19 +28,16 @@ const (
 	writePause   = 100 * time.Millisecond
 )
 
-// conclude stores what the workers found out, for the jobs themselves and for
-// those that joined them, and releases who waits.
-func (d *Evaluator) conclude(ctx context.Context, all []outcome) {
-	var list []settled
-	for _, o := range all {
-		if o.err == nil && !o.cached && o.kind == nil {
-			d.keep(ctx, o)
-		}
-		list = append(list, settled{o.j, d.evaluationOf(o.j, o)})
-		o.cached = o.cached || o.err == nil
-		for _, f := range d.queue.done(o.j) {
-			list = append(list, settled{f, d.evaluationOf(f, o)})
-		}
+// conclude stores what a worker found out, for the job itself and for those that joined it,
+// and releases who waits.
+func (d *Evaluator) conclude(ctx context.Context, o outcome) {
+	if o.err == nil && !o.cached && o.kind == nil {
+		d.keep(ctx, o)
+	}
+	list := []settled{{o.j, d.evaluationOf(o.j, o)}}
+	o.cached = o.cached || o.err == nil
+	for _, f := range d.queue.done(o.j) {
+		list = append(list, settled{f, d.evaluationOf(f, o)})
 	}
 	d.write(ctx, list)
 	for _, s := range list {

@@ -19,11 +19,9 @@ type Stats struct {
 	// KindVerdicts counts calls that used a verdict on the kind of their output.
 	KindVerdicts int64
 	Joined       int64
-	// Requests counts finished requests to the model, including repeated ones; BatchRequests
-	// of them were for several calls. ModelVerdicts counts calls that the model decided;
-	// Bounded of them had their score reduced by the rules.
+	// Requests counts finished requests to the model, including repeated ones. ModelVerdicts
+	// counts calls that the model decided; Bounded of them had their score reduced by the rules.
 	Requests      int64
-	BatchRequests int64
 	ModelVerdicts int64
 	Bounded       int64
 	// PromptTokens and CompletionTokens are the counts of the model's server.
@@ -67,14 +65,12 @@ func (t *counters) snapshot() Stats {
 
 // request counts a request that ended, with what the server reported; negative
 // counts are nonsense and add nothing.
-func (t *counters) request(batch bool, u memoryd.Usage) {
+func (t *counters) request(u memoryd.Usage) {
+	cost := costOf(u)
 	t.count(func(s *Stats) {
 		s.Requests++
-		if batch {
-			s.BatchRequests++
-		}
-		s.PromptTokens += int64(min(max(0, u.PromptTokens), maxTokens))
-		s.CompletionTokens += int64(min(max(0, u.CompletionTokens), maxTokens))
+		s.PromptTokens += cost.PromptTokens
+		s.CompletionTokens += cost.CompletionTokens
 	})
 }
 
@@ -137,20 +133,10 @@ func (b *costs) close(id jobID) memoryd.Cost {
 // believed.
 const maxTokens = 10_000_000
 
-// splitCost divides the cost of one request among n calls: equal parts of the
-// request, and tokens that add up to the whole.
-func splitCost(u memoryd.Usage, n int) []memoryd.Cost {
-	part := func(whole, i int) int64 {
-		w := int64(min(max(0, whole), maxTokens))
-		return w*int64(i+1)/int64(n) - w*int64(i)/int64(n)
-	}
-	list := make([]memoryd.Cost, n)
-	for i := range list {
-		list[i] = memoryd.Cost{
-			Requests: 1 / float64(n), PromptTokens: part(u.PromptTokens, i), CompletionTokens: part(u.CompletionTokens, i),
-		}
-	}
-	return list
+// costOf is what a request cost.
+func costOf(u memoryd.Usage) memoryd.Cost {
+	tokens := func(n int) int64 { return int64(min(max(0, n), maxTokens)) }
+	return memoryd.Cost{Requests: 1, PromptTokens: tokens(u.PromptTokens), CompletionTokens: tokens(u.CompletionTokens)}
 }
 
 // Event is a new evaluation, or the end of a call that could not be judged.

@@ -119,13 +119,6 @@ func (q *Queue[T]) Serve(e *Entry[T]) {
 	q.clock.now = max(q.clock.now, e.tag)
 }
 
-// TakeAlong removes an entry that is served before its turn, together with the one just
-// taken. Its flow pays for it, and the clock does not move.
-func (q *Queue[T]) TakeAlong(e *Entry[T]) {
-	q.remove(e)
-	e.taken = true
-}
-
 // Withdraw removes an entry that will not be served, and refunds its flow. It returns false,
 // and does nothing, if the entry is not in the queue.
 func (q *Queue[T]) Withdraw(e *Entry[T]) bool {

@@ -93,19 +93,6 @@ func TestWhatIsWithdrawnIsUncharged(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenAlongIsPaidFor(t *testing.T) {
-	q := fairqueue.New[string](nil)
-	push(q, "a1", "a2")
-	along := push(q, "a3")
-	push(q, "b1", "b2", "b3", "b4")
-	q.Serve(q.First())
-	q.TakeAlong(along)
-	push(q, "a4")
-	if got := drain(q); got != "b1 a2 b2 b3 b4 a4" {
-		t.Error(got)
-	}
-}
-
 func TestTheLastBelongsToWhoWaitsWithTheMost(t *testing.T) {
 	q := fairqueue.New[string](nil)
 	if q.Last() != nil || q.First() != nil {
