@@ -371,7 +371,8 @@ func TestGoodCallsWithNewValuesSpeakAgainstASetOfThem(t *testing.T) {
 }
 
 // Where all good numbers are multiples of 40, and those that failed of 1 and 4 only, steps of
-// 20 may work, unless the messages tell the step.
+// 20 may work, whatever the messages tell: a tool may change, and agents that heed a message
+// never try what it refused.
 func TestAStepBetweenThoseThatWorkedAndFailedIsUnknown(t *testing.T) {
 	for _, said := range []string{"E17", "n goes in steps of 40", "n goes in steps of 20"} {
 		var calls []Call
@@ -382,7 +383,7 @@ func TestAStepBetweenThoseThatWorkedAndFailedIsUnknown(t *testing.T) {
 			calls = append(calls, bad(60+i, fmt.Sprintf(`{"n":%d}`, n), said))
 		}
 		found := Find("own", calls)
-		for n, want := range map[int]bool{161: true, 44: true, 60: said == "n goes in steps of 40", 80: false} {
+		for n, want := range map[int]bool{161: true, 44: true, 60: false, 80: false} {
 			if got := broken(found, fmt.Sprintf(`{"n":%d}`, n)); (len(got) > 0) != want {
 				t.Errorf("%s: %d breaks %q", said, n, lines(got))
 			}
