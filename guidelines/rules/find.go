@@ -15,7 +15,6 @@ type candidate struct {
 	meets  []bool
 	silent bool    // nothing can be told of it
 	good   float64 // calls that meet it
-	few    bool    // values of the parameter
 }
 
 // spans are over how many of the newest good calls rules are looked for in turn, 0 for
@@ -197,9 +196,6 @@ func (s *search) run() (found []Rule) {
 		return nil
 	}
 	cols := columnsOf(s.rows)
-	for i := range cols {
-		cols[i].few = cols[i].good > 0 && cols[i].closed(s.rows)
-	}
 	s.columns, s.looked = cols, map[at]int{}
 	s.candidates(cols)
 	order := make([]string, 0, len(kinds))
@@ -255,10 +251,7 @@ func (s *search) candidates(cols []column) {
 			continue
 		}
 		s.looked[at{h.what, h.p, h.q}]++
-		c := candidate{
-			hypothesis: h, meets: make([]bool, len(s.rows)),
-			few: s.column(h.p).few,
-		}
+		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows))}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
 				c.good++
@@ -356,28 +349,31 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 		r.Runs = len(q.runs)
 	}
 	if r.write(s, behind); r.Line != "" {
-		r.Line += s.twin(top, behind)
+		r.Line = s.twin(top, behind, r.Line)
 		r.against = s.against(top)
 	}
 }
 
-// twin names another parameter whose condition held for the same calls and no others: which
-// of the two is to blame, the calls do not tell.
-func (s *search) twin(top *candidate, behind []*row) string {
+// twin names in a line another parameter whose condition held for the same calls and no others:
+// which of the two is to blame, the calls do not tell.
+func (s *search) twin(top *candidate, behind []*row, line string) string {
 	if s.hints || top.p == "" || top.paired() {
-		return ""
+		return line
 	}
 	for i := range s.all {
 		c := &s.all[i]
 		if c.p == "" || c.p == top.p || c.paired() || c.what > notIn || !slices.Equal(c.meets, top.meets) {
 			continue
 		}
+		if c.what == top.what && c.what <= with {
+			return strings.Replace(line, spoken(top.p), spoken(top.p, c.p), 1)
+		}
 		other := Rule{when: c.hypothesis}
 		if other.write(s, behind); other.Line != "" {
-			return ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
+			return line + ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
 		}
 	}
-	return ""
+	return line
 }
 
 // top is the condition that explains most of the open calls of a kind; nil for none.
@@ -415,14 +411,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
-// first one is to be told: the one that fewer failures of other kinds meet, then the one on a
-// parameter of few values.
+// first one is to be told: the one that fewer failures of other kinds meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
-	}
-	if a.few != b.few {
-		return a.few
 	}
 	return a.what < b.what
 }

@@ -205,12 +205,21 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	return ""
 }
 
-// spoken is a parameter as lines name it.
-func spoken(p string) string {
-	if list, member := inList(p); list != "" {
-		return "`" + member + "` in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
+// spoken are parameters as lines name them: members of one list together.
+func spoken(params ...string) (line string) {
+	for i, p := range params {
+		list, member := inList(p)
+		if list == "" {
+			member = p
+		} else {
+			list = " in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
+		}
+		if i > 0 {
+			line = strings.TrimSuffix(line, list) + " and "
+		}
+		line += "`" + member + "`" + list
 	}
-	return "`" + p + "`"
+	return line
 }
 
 // ordered reports whether the order of two texts means something: they are written

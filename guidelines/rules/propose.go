@@ -24,7 +24,6 @@ type column struct {
 	texts, forms, heads tallied // values, how they are written, and how they begin
 	good, bad           int     // calls that gave it
 	numeric, textual    bool
-	few                 bool // the values of good calls are a closed set
 }
 
 // tallied counts the good and the bad calls behind each of some texts.
@@ -148,7 +147,7 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 			out = append(out, c.bounds(rows, cols)...)
 		}
 		if c.textual && c.good >= minGood {
-			out = append(out, c.sets()...)
+			out = append(out, c.sets(rows)...)
 		}
 		for _, s := range c.texts.of(0, least) {
 			if s != "" && shown(s) {
@@ -179,8 +178,8 @@ func propose(rows []row, cols []column, hints bool) []hypothesis {
 }
 
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.
-func (c *column) sets() (out []hypothesis) {
-	if set := c.texts.of(1, 0); len(set) <= maxSet && c.few {
+func (c *column) sets(rows []row) (out []hypothesis) {
+	if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
 		out = append(out, hypothesis{what: notIn, p: c.name, set: set})
 	}
 	if set := c.forms.of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
