@@ -35,10 +35,10 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	case errortext.ByFlag:
 		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
 	case errortext.ByError:
-		if v.ask.is(inspector) {
+		if r.Doc.Nodes[member].Kind == loosejson.Array && v.ask.is(inspector) {
 			return finding{}, false // what it was asked to find
 		}
-		if said := strings.ToLower(r.Said()); v.ask.is(finder) &&
+		if said := strings.ToLower(r.Said()); r.Members <= 2 && v.ask.is(finder) &&
 			(strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
@@ -200,7 +200,7 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 	switch {
 	case bad == 0:
 		return finding{}, false
-	case int32(bad) == count:
+	case bad == seen && int32(seen) == count:
 		return worst, true
 	}
 	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true

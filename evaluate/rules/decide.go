@@ -30,7 +30,7 @@ func (v *view) weigh(f finding) finding {
 	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" {
 		f = v.printed(f)
 	}
-	if code, known := v.exitStatus(v.out); known && code == 0 && f.bad() {
+	if code, known := v.exitStatus(v.out); known && code == 0 && f.bad() && !v.body.OK() {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", yet the exit status is 0"
 	}

@@ -26,7 +26,7 @@ func exitCode(v *view, t *text) (finding, bool) {
 
 func exitFinding(v *view, t *text, code int) finding {
 	quote := strongestLine(t)
-	if code == 1 && v.ask.shell.mayAnswerByStatus() {
+	if code == 1 && v.ask.shell.mayAnswerByStatus() && !hasDiagnostic(v, t) {
 		return half("exit-code", quote, "exit status 1 is how this command says no or different")
 	}
 	f := fails("exit-code", quote, "it reports exit status "+strconv.Itoa(code))
@@ -50,7 +50,7 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))
 			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
 			code, err := strconv.Atoi(strings.TrimSpace(rest))
-			if begins && ends && err == nil {
+			if begins && ends && err == nil && code >= 0 && code < 256 {
 				return code, code != 0 || sh.first || !sh.pipes || sh.pipefail
 			}
 		}

@@ -66,7 +66,7 @@ func noTrouble(v *view) (finding, bool) {
 		return f, true
 	}
 	f.sure = failed < doubtBar
-	if v.ask.shell.mayAnswerByStatus() && v.out.short(2, 40) {
+	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
 		f.sure = false
 	}
 	return f, true

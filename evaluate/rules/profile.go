@@ -53,3 +53,9 @@ func shapeOf(out string) shape {
 	}
 	return shapeText
 }
+
+// prose reports whether the tool is known to answer in sentences.
+func (v *view) prose() bool {
+	p := v.prof
+	return p != nil && p.successes >= minHistory && p.share(shapeText) > 0.5
+}

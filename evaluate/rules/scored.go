@@ -48,7 +48,7 @@ func scored(v *view) (finding, bool) {
 func (v *view) bar() float64 {
 	command := v.ask.command != ""
 	switch {
-	case !v.ask.reads && v.out.first().heads(), !command && v.out.short(3, 300):
+	case !v.ask.reads && v.out.first().heads(), !command && v.out.short(3, 300) && !v.prose():
 		return messageBar
 	case v.body.OK():
 		return memberBar
@@ -60,7 +60,7 @@ func (v *view) bar() float64 {
 
 // heads reports whether a line begins as a message of a failure.
 func (l *line) heads() bool {
-	return errortext.Heads(l.low())
+	return strings.IndexByte(l.s, ' ') > 0 && errortext.Heads(l.low())
 }
 
 // score is what the model says of the call: how probable it is that it failed, and
@@ -137,7 +137,7 @@ var (
 // zeros, what the call had given, and how it went.
 func (v *view) holdsNothing() bool {
 	d := v.body
-	if !v.seeks() || len(d.Nodes) > 24 {
+	if !v.seeks() || !d.OK() || d.Cut || len(d.Nodes) > 24 {
 		return false
 	}
 	none := false

@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
 
@@ -39,6 +40,9 @@ type diagnostic struct {
 	program string // who complains, a base name; "" when it is the shell about its own input
 	shell   bool   // the shell says so, of a command that it could not run
 	fatal   bool   // the shell could not even parse the command
+	// argument is true where a program that only acts complains of a word of the
+	// command line: "a.mp4: No such file or directory".
+	argument bool
 }
 
 // shellError: a diagnostic of a command that decides the exit status is a
@@ -74,6 +78,8 @@ func shellError(v *view, t *text) (finding, bool) {
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
+	case masks > 0 && errortext.Heads(passed.low()) && v.ask.shell.feeds():
+		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
 	}
@@ -111,7 +117,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.shell && v.ask.command != "" || v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program)
+	return d.fatal || d.argument || d.shell && v.ask.command != "" || v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program)
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -123,6 +129,11 @@ func (v *view) masked(d diagnostic) bool {
 		return false
 	}
 	return sh.masks(d.program) || d.shell && sh.mentionsOnlyBefore(d.program)
+}
+
+func hasDiagnostic(v *view, t *text) bool {
+	_, ok := shellError(v, t)
+	return ok
 }
 
 // diagnosticOf reads a line as "program: complaint".
@@ -155,12 +166,17 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	if v.ask.command == "" || !l.has(hasPlainComplaint) || !phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 		return diagnostic{}, false
 	}
-	return diagnostic{program: program}, true
+	return diagnostic{program: program, argument: v.isArgument(name)}, true
+}
+
+// isArgument reports whether a complaint begins with what the command names, and not with a program.
+func (v *view) isArgument(name string) bool {
+	return !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
 func shellLine(who, complaint string) (diagnostic, bool) {
-	if who == "command not found" { // zsh
+	if strings.HasPrefix(who, "command not found") && complaint != "" { // zsh
 		return diagnostic{program: baseName(complaint), shell: true}, true
 	}
 	if complaint == "" {
@@ -184,12 +200,12 @@ func parseFailure(l *line) (diagnostic, bool) {
 		return diagnostic{}, false
 	}
 	low := l.low()
-	if strings.Contains(low, ": -c: ") {
+	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
 		return diagnostic{fatal: true}, true
 	}
 	name, rest, _ := strings.Cut(low, ": ")
 	if isShellName(baseName(name)) {
-		if num, _, ok := strings.Cut(rest, ": "); ok && isLineNumber(num) ||
+		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") ||
 			strings.HasPrefix(rest, "syntax error") {
 			return diagnostic{fatal: true}, true
 		}

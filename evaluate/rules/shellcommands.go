@@ -128,6 +128,11 @@ func (p *shellProgram) reached(out string) bool {
 	})
 }
 
+// compares reports whether the status of the program says if two things differ.
+func (p *shellProgram) compares() bool {
+	return p.endsWith("diff") || p.endsWith("cmp") || p.endsWith("comm")
+}
+
 // counts reports whether a command that looks for lines runs last, and prints how many it
 // found: grep -c.
 func (p *shellProgram) counts() bool {

@@ -56,7 +56,7 @@ func (p *shellProgram) echoed(s *syntax.Stmt) (string, bool) {
 
 // plain reports whether an echo prints its text as it stands.
 func plain(text string) bool {
-	return !strings.ContainsAny(text, "$`\n\\") && text != ""
+	return !strings.ContainsAny(text, "$`\n\\") && !strings.HasPrefix(text, "-") && strings.TrimSpace(text) == text && text != ""
 }
 
 // tells reports whether a text holds the exit status of what ran before it, and remembers

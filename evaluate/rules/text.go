@@ -144,6 +144,16 @@ func isPadding(c byte) bool {
 func (t *text) first() *line { return t.at(0) }
 func (t *text) last() *line  { return t.at(len(t.lines) - 1) }
 
+// opening is the first line that has a word, past rulers and frames.
+func (t *text) opening() *line {
+	for i := range t.lines[:min(len(t.lines), 3)] {
+		if l := &t.lines[i]; strings.ContainsFunc(l.s, isLetterOrDigit) {
+			return l
+		}
+	}
+	return t.first()
+}
+
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func (t *text) at(i int) *line {

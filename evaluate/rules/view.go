@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/score"
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/reading"
 )
@@ -90,7 +91,7 @@ func (v *view) quotes(t *text) bool {
 
 // logs reports whether the text is what a tool for logs returned.
 func (v *view) logs(t *text) bool {
-	return t.total > 1 && v.ask.command == "" && v.ask.is(logger)
+	return t.total > 1 && v.ask.command == "" && v.ask.is(logger) && (t.total > 2 || !errortext.Heads(t.first().low()))
 }
 
 // describe says in a few words what a successful call returned, read once.

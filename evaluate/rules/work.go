@@ -13,7 +13,7 @@ func usageText(v *view, t *text) (finding, bool) {
 	if next := t.at(1).low(); v.ask.command != "" && !v.ask.reads && strings.HasPrefix(next, "usage") {
 		low = next // after what was wrong
 	}
-	if !strings.HasPrefix(low, "usage:") || v.ask.help || v.quotes(t) {
+	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
 		return finding{}, false
 	}
 	f := fails("usage", t.first().s, "it printed its usage although that was not asked for").unsure()
