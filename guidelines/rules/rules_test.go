@@ -351,6 +351,22 @@ func TestThreeGoodCallsAgainstARuleEndIt(t *testing.T) {
 	}
 }
 
+// The step that a message tells stands in the line where good calls keep to it.
+func TestAStepThatAMessageTellsStandsInTheLine(t *testing.T) {
+	for said, want := range map[string]string{"E17": "in steps of 40", "n goes in steps of 20": "in steps of 20", "n goes in steps of 30": "in steps of 40"} {
+		var calls []Call
+		for i := range 20 {
+			calls = append(calls, good(i, fmt.Sprintf(`{"n":%d}`, 40*(1+i%5))))
+		}
+		for i, n := range []int{41, 83, 124, 7} {
+			calls = append(calls, bad(60+i, fmt.Sprintf(`{"n":%d}`, n), said))
+		}
+		if got := lines(Find("own", calls)); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", said, got)
+		}
+	}
+}
+
 // A set of values that grows without a failure is no set.
 func TestGoodCallsWithNewValuesSpeakAgainstASetOfThem(t *testing.T) {
 	var calls []Call

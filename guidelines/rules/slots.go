@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -104,7 +105,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 			return "", nil, false
 		}
 	case offStep:
-		r.stepTried(behind)
+		r.stepSaid(behind)
 	case without, with, apart, both, notAfter, notBefore, unseen:
 	}
 	return narrow, show, true
@@ -270,12 +271,21 @@ func (r *Rule) boundSaid(behind []*row) string {
 	return fmt.Sprintf(" (%s worked, %s and more failed)", plain(worked), plain(first))
 }
 
-// stepTried notes that steps between are unknown: the edge is the greatest divisor of the step
-// that a failed number kept to.
-func (r *Rule) stepTried(behind []*row) {
-	edge := 0.0
+// stepSaid sets the step to the number that the messages agree on, if good calls keep to it
+// and failed ones do not. Steps between are unknown, whatever the messages tell: the edge is the
+// greatest divisor of the step that a failed number kept to.
+func (r *Rule) stepSaid(behind []*row) {
+	h, edge := &r.when, 0.0
+	said := agreed(behind, func(message string) []string { return boundsIn(message, h.p) }, func(s string) bool {
+		n, err := strconv.ParseFloat(s, 64)
+		return err == nil && n > 0 && math.Mod(h.bound, n) == 0 &&
+			!slices.ContainsFunc(behind, func(b *row) bool { return math.Mod(b.in[h.p].num, n) == 0 })
+	})
+	if n, err := strconv.ParseFloat(said, 64); err == nil {
+		h.bound = n
+	}
 	for _, b := range behind {
-		edge = max(edge, divisor(b.in[r.when.p].num, r.when.bound))
+		edge = max(edge, divisor(b.in[h.p].num, h.bound))
 	}
 	r.edge = &edge
 }
