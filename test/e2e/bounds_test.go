@@ -63,8 +63,8 @@ func TestClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MB")
 	}
-	const most = 700.0 // about 500 as a rule: how much waits to be collected differs
-	s := start(t, t.TempDir(), nil)
+	const most = 700.0
+	s := start(t, t.TempDir(), collectOften)
 	text := strings.Repeat("all work and no play makes a dull log line\n", 1_000_000/43)
 	for n := range 100 {
 		if a := s.Post("/add_tool_call_result", map[string]any{"tool_name": "big", "async": true, "include_history": false, "tool_call_results": []any{map[string]any{"input": fmt.Sprint(n), "output": fmt.Sprint(n, text)}}}); !a.Success {
