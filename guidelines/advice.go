@@ -57,9 +57,10 @@ func (f *findings) practices(d *draft) {
 		(*d)[len(*d)-1].Author = f.author(r)
 		rank++
 	}
-	if e.Unchanged.Tries >= repeatTries && e.UnchangedRuns >= 2 && 10*e.Unchanged.Succeeded <= e.Unchanged.Tries && rank < mostPractices {
-		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(e.Unchanged.Succeeded,
-			e.Unchanged.Tries)+" worked"+inRuns(e.UnchangedRuns)+".", "repeat", f.share(e.Unchanged.Tries), retriesGround)
+	again := e.Unchanged
+	if again.Tries >= repeatTries && (e.UnchangedRuns >= 2 || e.Parties < 2) && 10*again.Succeeded <= again.Tries && rank < mostPractices {
+		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(again.Succeeded, again.Tries)+" worked"+
+			inRuns(e.UnchangedRuns)+".", "repeat", f.share(again.Tries), retriesGround)
 	}
 	switch {
 	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2 && rank == 0: // nothing tells what to mend

@@ -34,7 +34,7 @@ func TestNoToolIsGivenUpWhileACauseCanBeMended(t *testing.T) {
 	}
 	got := write(t, inRuns("Read", calls...))
 	for _, want := range []string{
-		"1. Always give `file_path`, and leave out `path`: otherwise 3 of 3 went wrong",
+		"1. Give `file_path`, not `path`: 3 calls were refused for this",
 		"2. Look for the file first, in a list of the directory or by a search, and give `file_path` as it was found: 3 failed calls",
 	} {
 		if !strings.Contains(got, want) {

@@ -24,6 +24,9 @@ const (
 // core words what the tool takes and what it returns.
 func (f *findings) core(d *draft) {
 	name := code(f.tool.Tool)
+	if name == withheld {
+		name = "it" // readers know which
+	}
 	var top []evidence.Parameter
 	unnamed := 0
 	for _, p := range f.evidence.Parameters {
@@ -253,7 +256,7 @@ func (f *findings) returns() string {
 	case 2*o.Arrays > o.Calls:
 		return "It returns a JSON list."
 	case 2*o.Empty > o.Calls:
-		return "It usually returns nothing: " + ofN(o.Empty, o.Calls) + " good outputs were empty."
+		return "It returned nothing in " + ofN(o.Empty, o.Calls) + " recent good calls."
 	case o.Empty > 0:
 		return "It returns text (median " + count(o.MedianLength, "character") + "); " + ofN(o.Empty, o.Calls) + " good outputs were empty."
 	case text > 0:

@@ -130,9 +130,9 @@ func attacked(order, poison string, bear func(int, string) (map[string]any, stri
 
 // ownWords are the words that this program writes around names and values, and those of
 // the honest calls.
-const ownWords = "in calls call took text true false integer number object list with and or pattern it returns a json median character characters usually nothing good outputs were empty not enough data on what no has gone well so far " +
+const ownWords = "in calls call took text true false integer number object list with and or pattern it returns a json median character characters returned recent nothing good outputs were empty not enough data on what no has gone well so far " +
 	"judged scored taking s typical gave these parameters values of stood there another earlier answer comes come from failed reported as successful came back that went wrong break rule below the tool said then stands what answered none beyond those seen " +
-	"always give leave out keep at most least worked more less one do like steps whose was exactly copy an together neither not both after where is over first begins otherwise had form runs run never send refused again unchanged try other tell user " +
+	"always give leave out keep at most least worked more less one do like steps whose was exactly copy an together neither not both after where is over first begins otherwise had form runs run never send refused for this again unchanged try other tell user " +
 	"id mode lookup all found error name withheld parameter parameters known source alone further sometimes explains see line to date up letter digit write as"
 
 // foreign lists the words of a text that are neither this program's nor of the honest
@@ -190,7 +190,7 @@ func TestHostileNamesAreWithheld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(d.Items[0].Text, "(name withheld)") && strings.Contains(name, " ") {
+			if !strings.Contains(d.Items[0].Text, " it took ") && strings.Contains(name, " ") {
 				t.Errorf("%s: %s", coding, d.Items[0].Text)
 			}
 		}

@@ -142,10 +142,12 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 // text shows what all messages share, and of what varies that which is often said.
 func (s *shape) text(who *parties) string {
 	shown := make([]string, 0, len(s.pieces))
-	for i, p := range s.pieces {
-		word := p.raw
+	for from, to := 0, 0; from < len(s.pieces); from = to {
+		word := s.pieces[from].raw
+		for to = from + 1; word == "" && to < len(s.pieces) && s.pieces[to].raw == ""; to++ {
+		}
 		if word == "" {
-			word = s.often(i, who)
+			word = s.often(from, to, who)
 		}
 		if word != maskAny || len(shown) == 0 || shown[len(shown)-1] != maskAny {
 			shown = append(shown, word)
@@ -164,8 +166,9 @@ const (
 	oftenSaid  = 2
 )
 
-// often lists what stands often in a part that varies; else maskAny.
-func (s *shape) often(part int, who *parties) string {
+// often lists what stands often in a part that varies; else maskAny. Of several words in a row
+// those stand masked.
+func (s *shape) often(from, to int, who *parties) string {
 	type tally struct {
 		calls int
 		runs  map[uint64]bool
@@ -174,7 +177,10 @@ func (s *shape) often(part int, who *parties) string {
 	words := map[string]*tally{}
 	for i := range s.said {
 		said := &s.said[i]
-		word := said.pieces[part].raw
+		word := said.pieces[from].raw
+		if to > from+1 {
+			word = strings.Join(slices.Compact(strings.Fields(join(said.pieces[from:to]))), " ")
+		}
 		t := words[word]
 		if t == nil {
 			if len(words) > 2*oftenWords {

@@ -319,7 +319,7 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 
 // both is one rule for the calls behind two that have the same condition.
 func (s *search) both(top *candidate, a, b *Rule) Rule {
-	r := Rule{when: top.hypothesis, Good: a.Good, chance: min(a.chance, b.chance)}
+	r := Rule{when: top.hypothesis, Good: a.Good, Told: a.Told, chance: min(a.chance, b.chance)}
 	var behind []*row
 	for i := range s.rows {
 		if slices.Contains(a.Behind, s.rows[i].place) || slices.Contains(b.Behind, s.rows[i].place) {
@@ -368,6 +368,13 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 		if c.what == top.what && c.what <= with {
 			return strings.Replace(line, spoken(top.p), spoken(top.p, c.p), 1)
 		}
+		if top.what <= with && c.what <= with { // the one has the other's name
+			give, not := top.p, c.p
+			if top.what == with {
+				give, not = not, give
+			}
+			return "Give " + strings.NewReplacer("` and `", "`, not `", "` in each", "`, in each").Replace(spoken(give, not))
+		}
 		other := Rule{when: c.hypothesis}
 		if other.write(s, behind); other.Line != "" {
 			return line + ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
@@ -405,7 +412,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}
-		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), chance: by}, q
+		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), Told: s.good < minGood && !s.hints, chance: by}, q
 	}
 	return top, rule
 }

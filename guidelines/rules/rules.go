@@ -89,6 +89,9 @@ type Rule struct {
 	// effect on costs.
 	With      float64 `json:"with,omitempty"`
 	Otherwise float64 `json:"otherwise,omitempty"`
+	// Told reports that too few calls went well to hold it against: those that heed it were
+	// answered otherwise.
+	Told bool `json:"told,omitempty"`
 	// Behind are the indexes of the calls that went wrong, oldest first.
 	Behind []int `json:"-"`
 	// Doubtful reports that calls went on to fail in the same way without breaking the rule, as
@@ -154,6 +157,9 @@ func (r *Rule) Found() string {
 		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " +
 			short(r.Otherwise) + " (medians)"
 	case Wrong:
+		if r.Told {
+			return strconv.Itoa(r.Calls) + " calls were refused for this" + r.inRuns()
+		}
 		if r.Heard() {
 			return strconv.Itoa(r.Calls) + " failed calls were answered so" + r.inRuns()
 		}

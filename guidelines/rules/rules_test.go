@@ -35,8 +35,11 @@ func TestCallsThatWentWrongInAnotherWayBearOutWhatAMessageNames(t *testing.T) {
 		)
 	}
 	got := lines(Find("read", calls))
-	for _, want := range []string{"`file_path` in each of `files`", "`ranges` in each of `files`", "`start` in each of `files.ranges`"} {
-		if !strings.Contains(got, "Always give "+want) {
+	for _, want := range []string{
+		"Give `file_path`, not `path`, in each of `files`", "Always give `ranges` in each of `files`",
+		"Give `start`, not `line`, in each of `files.ranges`",
+	} {
+		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
