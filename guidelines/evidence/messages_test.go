@@ -19,8 +19,8 @@ func TestAMessageShowsWhatItOftenSays(t *testing.T) {
 		want  string
 	}{
 		"words in a row": {
-			func(i int) string { return []string{"x7' of the file", "y8' on a page"}[i%2] }, func(i int) int { return i % 3 },
-			"… of the file'|… on a page' is a required property",
+			func(i int) string { return []string{"x7' in", "y8' on"}[i%2] }, func(i int) int { return i % 3 },
+			"… in'|… on' is a required property",
 		},
 		"few words": {func(i int) string { return []string{"start", "ranges", "ranges", "files"}[i%4] }, func(i int) int { return i % 3 }, "'ranges'|'files'|'start' is a required property"},
 		"one often": {func(i int) string {
