@@ -110,12 +110,9 @@ func (f *findings) successes(d *draft) {
 	}
 	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
 	if x := e.Exemplar; x != nil && slices.ContainsFunc(d.of(bestPractices), func(it Item) bool { return it.Evidence[0] != exemplarGround }) {
-		if shown := f.exemplar(x); shown != "" && shown != "{}" {
-			rank := 1
-			if len(e.Parameters) == 1 {
-				rank = mostPractices // one text tells little
-			}
-			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar",
+		shown := f.exemplar(x)
+		if one := len(e.Parameters) == 1 && strings.HasSuffix(shown, `"…"}`); shown != "" && shown != "{}" && !one {
+			d.add(successPatterns, 1, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar",
 				coreValue/2, exemplarGround)
 		}
 	}
