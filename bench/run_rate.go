@@ -72,7 +72,7 @@ func judgeConfig(url string, c rateCase) string {
 			text += fmt.Sprintf(", max_concurrency: %d", c.limits.concurrency)
 		}
 	}
-	return text + "}}\nevaluate: {judge: llm, workers: 64}\n" +
+	return text + "}}\nevaluate: {judge: llm}\n" +
 		"op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}\n"
 }
 

@@ -94,10 +94,9 @@ func TestCase17EveryListOfExclusionsCanBeSaid(t *testing.T) {
 	}
 	ms = join(ms, steps("z", 30, 60))
 	tests := map[string]struct{ overrides, kept string }{
-		"defaults":           {`{}`, "converse"},
-		"none":               {`{"excluded_tools":[]}`, ""},
-		"only mine":          {`{"excluded_tools":["mine"]}`, "mine"},
-		"defaults plus mine": {`{"also_excluded_tools":["mine"]}`, "converse mine"},
+		"defaults":  {`{}`, "converse"},
+		"none":      {`{"excluded_tools":[]}`, ""},
+		"only mine": {`{"excluded_tools":["mine"]}`, "mine"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -25,8 +25,6 @@ type Exclusions struct {
 	// ExcludedTools is the whole list. If it is not set: task_completion, ask_question,
 	// converse. An empty list excludes none.
 	ExcludedTools *[]string `yaml:"excluded_tools" json:"excluded_tools"`
-	// AlsoExcludedTools are added to the list.
-	AlsoExcludedTools []string `yaml:"also_excluded_tools" json:"also_excluded_tools"`
 }
 
 // excluded gives the list in force.
@@ -38,9 +36,6 @@ func (e Exclusions) excluded() map[string]bool {
 		for _, t := range *e.ExcludedTools {
 			m[t] = true
 		}
-	}
-	for _, t := range e.AlsoExcludedTools {
-		m[t] = true
 	}
 	return m
 }

@@ -189,12 +189,12 @@ func TestARemovedSettingSaysWhatBecameOfIt(t *testing.T) {
 }
 
 // What nobody has a reason to change is a constant.
-func TestThereAreAtMost130Settings(t *testing.T) {
+func TestThereAreAtMost120Settings(t *testing.T) {
 	var tree yaml.Node
 	if err := yaml.Unmarshal(memoryd.DefaultConfig, &tree); err != nil {
 		t.Fatal(err)
 	}
-	if n := leaves(tree.Content[0]); n < 50 || n > 130 {
+	if n := leaves(tree.Content[0]); n < 50 || n > 120 {
 		t.Errorf("default.yaml holds %d settings", n)
 	}
 }

@@ -37,9 +37,9 @@ type Config struct {
 	// (filtered, refused, too long, or only unusable answers).
 	OnUnjudgeable string `yaml:"on_unjudgeable"`
 
-	// Workers is the maximum number of concurrent requests; the model's own limits apply as
-	// well.
-	Workers int `yaml:"workers"`
+	// Workers is the number of concurrent requests: twice what the model may have, so that one
+	// waits for each that ends.
+	Workers int `yaml:"-"`
 	// QueueSize limits the calls in memory: waiting, being judged, or joined to an equal one.
 	// Further calls stay in the store until there is room.
 	QueueSize int `yaml:"-"`
@@ -65,10 +65,10 @@ type Config struct {
 	// each failure, minus up to half at random.
 	RetryMin time.Duration `yaml:"-"`
 	RetryMax time.Duration `yaml:"-"`
-	// SweepInterval is the time between queries of the store for pending calls. Lease is how
-	// long a claimed call is reserved for this process.
-	SweepInterval time.Duration `yaml:"sweep_interval"`
+	// Lease is how long a claimed call is reserved for this process. SweepInterval is the time
+	// between queries of the store for pending calls: a part of the lease.
 	Lease         time.Duration `yaml:"lease"`
+	SweepInterval time.Duration `yaml:"-"`
 
 	// ProfileTools is the number of tools whose profiles (costs and forms of earlier outputs)
 	// the rules keep in memory, at up to 1.5 KB each. If more tools are in use, nearly every
@@ -100,10 +100,12 @@ const (
 // workspace can have 20,000 tools.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	c.QueueSize, c.ProfileTools, c.MaxAttempts = 4096, 20_000, 5
+	c.Workers, c.QueueSize, c.ProfileTools, c.MaxAttempts = 64, 4096, 20_000, 5
 	c.MaxInput, c.MaxOutput, c.MaxContext, c.EarlierVerdicts = 800, 1200, 600, 2
 	c.RequestTimeout, c.RetryMin, c.RetryMax = 5*time.Minute, 2*time.Second, 15*time.Minute
-	return unmarshal((*settings)(c))
+	err := unmarshal((*settings)(c))
+	c.SweepInterval = c.Lease / 24
+	return err
 }
 
 // Validate returns the first invalid setting, by its YAML key.
@@ -127,22 +129,11 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateRanges() error {
-	for _, n := range []struct {
-		key               string
-		value, least, top int
-	}{
-		{"workers", c.Workers, 1, 1024},
-	} {
-		if n.value < n.least || n.value > n.top {
-			return fmt.Errorf("%s: must be %d to %d, got %d", n.key, n.least, n.top, n.value)
-		}
-	}
 	for _, d := range []struct {
 		key          string
 		value, least time.Duration
 	}{
 		{"wait", c.Wait, 0},
-		{"sweep_interval", c.SweepInterval, 10 * time.Millisecond},
 		{"lease", c.Lease, time.Second},
 	} {
 		if d.value < d.least || d.value > 24*time.Hour {

@@ -16,9 +16,7 @@ func TestConfigNamesTheKeyThatIsWrong(t *testing.T) {
 		"judge":            func(c *Config) { c.Judge = "oracle" },
 		"on_model_failure": func(c *Config) { c.OnModelFailure = "failed" },
 		"on_unjudgeable":   func(c *Config) { c.OnUnjudgeable = "pending" },
-		"workers":          func(c *Config) { c.Workers = 0 },
 		"wait":             func(c *Config) { c.Wait = -time.Second },
-		"sweep_interval":   func(c *Config) { c.SweepInterval = 0 },
 		"lease":            func(c *Config) { c.Lease = 48 * time.Hour },
 	} {
 		c := configtest.Section[Config]("evaluate")

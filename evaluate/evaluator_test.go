@@ -75,7 +75,6 @@ func TestNewDeskRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"a model judge without a model": func(c *Config) { c.Judge = JudgeLLM },
 		"an absent prompt file":         func(c *Config) { c.PromptFile = "absent.tmpl" },
-		"no workers":                    func(c *Config) { c.Workers = 0 },
 	} {
 		cfg := configtest.Section[Config]("evaluate")
 		change(&cfg)

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -64,20 +63,8 @@ func (f *Followed) Result() (*Compacted, error) {
 	return f.out, err
 }
 
-// CompactParams are the settings of compact_conversation_op.
-type CompactParams struct {
-	// CompactSleepInterval is the time in seconds between the starts of model
-	// requests; 0 means no spacing.
-	CompactSleepInterval float64 `yaml:"compact_sleep_interval"`
-}
-
-// Validate returns the first invalid setting.
-func (p CompactParams) Validate() error {
-	if !(p.CompactSleepInterval >= 0) {
-		return fmt.Errorf("compact_sleep_interval: must be 0 or more (seconds), got %v", p.CompactSleepInterval)
-	}
-	return nil
-}
+// CompactParams are the settings of compact_conversation_op: it has none of its own.
+type CompactParams struct{}
 
 // Compactor compacts conversations and returns what it removed.
 type Compactor interface {

@@ -138,10 +138,10 @@ func (a *app) deps() ops.Deps {
 
 // newCompactor makes the compactor, with the model of its op if there is one.
 func (a *app) newCompactor(originals compact.Originals, mask func(string) string) ops.Compactor {
-	llmName, params := ops.Settings[ops.CompactParams](a.cfg.Plan)
+	llmName, _ := ops.Settings[ops.CompactParams](a.cfg.Plan)
 	deps := compact.Deps{Originals: originals, Mask: mask, Logger: a.log}
 	alone := compact.New(a.cfg.Compact, deps)
-	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
+	if m := a.models.forOp(llmName, "compact", 0); m != nil {
 		deps.Models = []compact.Model{a.ledger.Limited(m)}
 	}
 	return measuredCompactor{compact.New(a.cfg.Compact, deps), alone, a.cfg.Privacy.Barred, a.metrics}
@@ -198,7 +198,7 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	}
 	cfg := a.cfg.Evaluate
 	if client := a.models.clients[llmName]; client != nil {
-		cfg.Resting = client.Resting
+		cfg.Resting, cfg.Workers = client.Resting, 2*a.cfg.LLM[llmName].MaxConcurrency
 		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
 	}
 	cfg.Barred = a.cfg.Privacy.Barred

@@ -15,17 +15,17 @@ import (
 	"memoryd/test/crash/daemon"
 )
 
-// judgingWorkers is how many requests the judge makes at once, and so how many
-// calls can be in flight at a kill.
+// judgingWorkers is how many calls the judge has in hand at once, twice as many as the model may
+// have, and so how many can be in flight at a kill.
 const judgingWorkers = 8
 
 // parked makes the server answer at once and judge in the background.
 func parked(t *testing.T) string {
 	return configFile(t, fmt.Sprintf(`
-llm: {default: {retries: 0}}
-evaluate: {judge: llm, wait: 0s, workers: %d, sweep_interval: 50ms, lease: 1s}
+llm: {default: {retries: 0, max_concurrency: %d}}
+evaluate: {judge: llm, wait: 0s, lease: 1s}
 op: {parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 100000, evaluation_sleep_interval: 0}}}
-`, judgingWorkers))
+`, judgingWorkers/2))
 }
 
 // payments records which calls the model was paid for, and by which life of the

@@ -23,7 +23,7 @@ func unclear(n int) string {
 func quick(t *testing.T) string {
 	return configFile(t, `
 llm: {default: {attempt_timeout: 2s, retries: 1, probe_interval: 1s}}
-evaluate: {judge: llm, wait: 3s, sweep_interval: 100ms, lease: 1s}
+evaluate: {judge: llm, wait: 3s, lease: 1s}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}, summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 `)
 }

@@ -11,7 +11,7 @@ import (
 // 2 KB is added to a tool that has 100 such calls: one request carries it, the
 // others are small. What comes back is read from it, and no history either.
 func TestAddingACallIsOneSmallWrite(t *testing.T) {
-	f := launch(t, "log: {level: error}\nevaluate: {sweep_interval: 1h}\n", "")
+	f := launch(t, "log: {level: error}\nevaluate: {lease: 24h}\n", "")
 	for n := range 130 {
 		f.addBig(n)
 	}

@@ -14,8 +14,8 @@ import (
 // at a time of each replica, and in which calls are taken over after four seconds.
 const judging = `
 log: {level: error}
-llm: {default: {attempt_timeout: 30s, retries: 0}}
-evaluate: {judge: llm, wait: 1s, workers: 2, sweep_interval: 200ms, lease: 4s}
+llm: {default: {attempt_timeout: 30s, retries: 0, max_concurrency: 2}}
+evaluate: {judge: llm, wait: 1s, lease: 4s}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 `
 
