@@ -10,6 +10,7 @@ import (
 	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/rules"
 	"memoryd/internal/origin"
+	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 )
 
@@ -33,8 +34,9 @@ func (f *findings) share(n int) float64 {
 // Limits on what is said of calls that sent a failed input again, and of a tool that never
 // worked.
 const (
-	repeatTries = 3
-	neverWorked = 5
+	repeatTries  = 3
+	repeatChance = 0.05
+	neverWorked  = 5
 )
 
 // practices words what to do: the rules that calls bear out, those that a model chose
@@ -57,8 +59,7 @@ func (f *findings) practices(d *draft) {
 		(*d)[len(*d)-1].Author = f.author(r)
 		rank++
 	}
-	again := e.Unchanged
-	if again.Tries >= repeatTries && (e.UnchangedRuns >= 2 || e.Parties < 2) && 10*again.Succeeded <= again.Tries && rank < mostPractices {
+	if again := e.Unchanged; f.repeatsFail() && rank < mostPractices {
 		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(again.Succeeded, again.Tries)+" worked"+
 			inRuns(e.UnchangedRuns)+".", "repeat", f.share(again.Tries), retriesGround)
 	}
@@ -69,6 +70,21 @@ func (f *findings) practices(d *draft) {
 	case len(d.of(bestPractices)) == 0:
 		f.callLike(d)
 	}
+}
+
+// repeatsFail reports whether calls that sent a failed input again failed, of enough runs where
+// there are several parties, and more often than calls that fail by chance would.
+func (f *findings) repeatsFail() bool {
+	e := &f.evidence
+	n, worked := e.Unchanged.Tries, e.Unchanged.Succeeded
+	if n < repeatTries || 10*worked > n || e.UnchangedRuns < 2 && e.Parties > 1 {
+		return false
+	}
+	good, chance := float64(e.Good)/float64(e.Judged), 0.0
+	for k := range worked + 1 {
+		chance += math.Exp(stats.LogChoose(n, k)) * math.Pow(good, float64(k)) * math.Pow(1-good, float64(n-k))
+	}
+	return good == 0 || chance <= repeatChance
 }
 
 // place is where a model put a rule; the others come after those.

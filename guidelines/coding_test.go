@@ -2,6 +2,7 @@ package guidelines_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -85,5 +86,30 @@ func TestWhereNothingIsReportedNothingIsSaidOfReports(t *testing.T) {
 	}
 	if got := write(t, calls(3)); !strings.Contains(got, "10 of 13 failed calls were reported as successful") {
 		t.Error(got)
+	}
+}
+
+// Of tools that fail by chance, whatever is sent, hardly any is said to refuse what is sent again.
+func TestRepeatsThatFailByChanceAreHardlyEverTold(t *testing.T) {
+	t.Parallel()
+	r, told := rand.New(rand.NewPCG(5, 7)), 0
+	const tools = 300
+	for range tools {
+		var calls []memoryd.Call
+		for i := range 20 {
+			score := 1.0
+			if r.Float64() < 0.6 {
+				score = 0
+			}
+			one := made(i, "t", fmt.Sprintf(`{"n":%d}`, r.IntN(10)), map[bool]string{true: "fine", false: "kaput"}[score > 0], score, 0.1)
+			one.Metadata = fmt.Appendf(nil, `{"trajectory_id":"run-%d"}`, i/10)
+			calls = append(calls, one)
+		}
+		if strings.Contains(write(t, calls), "Never send") {
+			told++
+		}
+	}
+	if t.Logf("told of %d of %d", told, tools); 20*told > tools {
+		t.Error("too often")
 	}
 }
