@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*vali
 	}
 	v := &validCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
 	for i, item := range r.Items {
+		if i > 0 {
+			runtime.Gosched() // small requests need not wait for a whole batch
+		}
 		call, reason := o.accept(ctx, &r, item, i)
 		if reason == "" {
 			var err error

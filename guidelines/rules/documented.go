@@ -134,7 +134,7 @@ var handbook = []documented{
 	doc("redirect", "url", `redirect|moved`, "Call it again with the address that the answer names"),
 	doc("page", "url", `\b(404|410)\b|not found`, "Search for the address first: this page is not there"),
 	doc("sign-in", "url", `\b(401|403)\b|unauthori[sz]ed|forbidden|sign in|log ?in|robots`,
-		"Take another page, or a tool that may read this one"),
+		"Fetch another page, or use a tool that may read this one"),
 	doc("wait", "url query", `\b429\b|rate limit|too many requests|quota`, "Wait before the next call"),
 	doc("reach", "url command",
 		`ENOTFOUND|getaddrinfo|could not resolve|name resolution|ECONNREFUSED|connection refused|network|unreachable|EAI_AGAIN`,
