@@ -110,7 +110,7 @@ func TestClaudeCodeIsToldBeforeTheFirstMistake(t *testing.T) {
 	install(t, home, "claude-code", s.URL)
 	run(t, work, []string{"HOME=" + home, "ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}, program,
 		"-p", taskName, "--model", "claude-sonnet-4-5")
-	toldFirst(t, requests(), "`Read`: Always give `file_path`", wrongCall)
+	toldFirst(t, requests(), "`Read`: Give `file_path`, not `path`", wrongCall)
 }
 
 func TestCodexIsToldBeforeTheFirstMistake(t *testing.T) {
@@ -134,7 +134,7 @@ env_key = "SCRIPTED_KEY"
 	install(t, home, "codex", s.URL)
 	run(t, work, []string{"HOME=" + home, "CODEX_HOME=" + filepath.Join(home, ".codex"), "SCRIPTED_KEY=x"}, program,
 		"exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", taskName)
-	toldFirst(t, requests(), "`exec_command`: Always give `cmd`", wrongCall)
+	toldFirst(t, requests(), "`exec_command`: Give `cmd`, not `command`", wrongCall)
 }
 
 func TestGeminiIsToldBeforeTheFirstMistake(t *testing.T) {
@@ -152,7 +152,7 @@ func TestGeminiIsToldBeforeTheFirstMistake(t *testing.T) {
 	install(t, home, "gemini", s.URL)
 	run(t, work, []string{"HOME=" + home, "GEMINI_CLI_HOME=" + home, "GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + model, "GEMINI_CLI_TRUST_WORKSPACE=true"}, program,
 		"-m", "gemini-2.5-flash", "--yolo", "-p", taskName)
-	toldFirst(t, requests(), "`read_file`: Always give `file_path`", wrongCall)
+	toldFirst(t, requests(), "`read_file`: Give `file_path`, not `path`", wrongCall)
 }
 
 // claude gives the path of the installed Claude Code, which is a program of each system.
