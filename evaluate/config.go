@@ -37,8 +37,8 @@ type Config struct {
 	// (filtered, refused, too long, or only unusable answers).
 	OnUnjudgeable string `yaml:"on_unjudgeable"`
 
-	// Workers is the number of concurrent requests: twice what the model may have, so that one
-	// waits for each that ends.
+	// Workers is the number of calls that are judged at a time: as many as the model may have
+	// requests, so that a kill leaves no more to be asked again.
 	Workers int `yaml:"-"`
 	// QueueSize limits the calls in memory: waiting, being judged, or joined to an equal one.
 	// Further calls stay in the store until there is room.
@@ -100,7 +100,7 @@ const (
 // workspace can have 20,000 tools.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	c.Workers, c.QueueSize, c.ProfileTools, c.MaxAttempts = 64, 4096, 20_000, 5
+	c.Workers, c.QueueSize, c.ProfileTools, c.MaxAttempts = 32, 4096, 20_000, 5
 	c.MaxInput, c.MaxOutput, c.MaxContext, c.EarlierVerdicts = 800, 1200, 600, 2
 	c.RequestTimeout, c.RetryMin, c.RetryMax = 5*time.Minute, 2*time.Second, 15*time.Minute
 	err := unmarshal((*settings)(c))

@@ -128,7 +128,7 @@ func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (e
 	var model memoryd.Model
 	if settings.Judge != evaluate.JudgeRules {
 		if live := m.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); live != nil {
-			model, settings.Workers = live, 2*cfg.LLM[llmName].MaxConcurrency
+			model, settings.Workers = live, cfg.LLM[llmName].MaxConcurrency
 		}
 	}
 	settings.SweepInterval = 24 * time.Hour // each call is handed in again here

@@ -198,7 +198,7 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	}
 	cfg := a.cfg.Evaluate
 	if client := a.models.clients[llmName]; client != nil {
-		cfg.Resting, cfg.Workers = client.Resting, 2*a.cfg.LLM[llmName].MaxConcurrency
+		cfg.Resting, cfg.Workers = client.Resting, a.cfg.LLM[llmName].MaxConcurrency
 		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
 	}
 	cfg.Barred = a.cfg.Privacy.Barred

@@ -15,8 +15,8 @@ import (
 	"memoryd/test/crash/daemon"
 )
 
-// judgingWorkers is how many calls the judge has in hand at once, twice as many as the model may
-// have, and so how many can be in flight at a kill.
+// judgingWorkers is how many requests the judge makes at once, and so how many
+// calls can be in flight at a kill.
 const judgingWorkers = 8
 
 // parked makes the server answer at once and judge in the background.
@@ -25,7 +25,7 @@ func parked(t *testing.T) string {
 llm: {default: {retries: 0, max_concurrency: %d}}
 evaluate: {judge: llm, wait: 0s, lease: 1s}
 op: {parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 100000, evaluation_sleep_interval: 0}}}
-`, judgingWorkers/2))
+`, judgingWorkers))
 }
 
 // payments records which calls the model was paid for, and by which life of the

@@ -19,8 +19,8 @@ evaluate: {judge: llm, wait: 1s, lease: 4s}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 `
 
-// workersOf is how many calls one replica has in hand at most, twice as many as the model may have.
-const workersOf = 4
+// workersOf is how many requests of one replica are under way at most.
+const workersOf = 2
 
 // entry finds the number of a call in what the model is shown.
 var entry = regexp.MustCompile(`see entry (\d+),`)
