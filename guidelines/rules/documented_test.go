@@ -72,7 +72,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"find_customer", `{"customer_id":"7"}`, "Customer not found", ""},
 		{"send", `{"to":"a","subject":"b"}`, "required field body is missing", ""},
 	} {
-		in := inputOf([]byte(c.input))
+		in := inputOf(LeavesOf([]byte(c.input)))
 		id, line, _ := consult(namerOf(c.tool).parts(in), c.message, in)
 		if id != c.want || strings.ContainsAny(line, "{}") {
 			t.Errorf("%s: %.80s: %q %s, want %q", c.tool, c.message, id, line, c.want)

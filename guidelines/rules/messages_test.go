@@ -66,7 +66,7 @@ func TestMessagesOfHostsNobodyLookedAtHaveTheirRemedies(t *testing.T) {
 	t.Parallel()
 	right := 0
 	for _, c := range fromElsewhere {
-		in := inputOf([]byte(c.input))
+		in := inputOf(LeavesOf([]byte(c.input)))
 		id, line, _ := consult(namerOf(c.tool).parts(in), c.message, in)
 		if regexp.MustCompile(c.want).MatchString(line) {
 			right++

@@ -20,6 +20,8 @@ import (
 // Call is the part of a judged call that is compared.
 type Call struct {
 	Input json.RawMessage
+	// Leaves are the values of the input, if they are read already.
+	Leaves []Leaf
 	// Message is the output's message if the call went wrong, and Bad reports that it did.
 	Message string
 	Bad     bool

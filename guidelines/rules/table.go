@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -53,7 +52,11 @@ func (r *row) run() uint64 {
 }
 
 func (r *row) read(c *Call) {
-	r.Call, r.in = c, inputOf(c.Input)
+	leaves := c.Leaves
+	if leaves == nil {
+		leaves = LeavesOf(c.Input)
+	}
+	r.Call, r.in = c, inputOf(leaves)
 }
 
 // source is where the value of a parameter stood before; false where it is not like an
@@ -121,8 +124,7 @@ func rowsOf(calls []Call, most int) []row {
 // inputOf lists the values of an input by path. Those of elements of lists, against which
 // only messages are held, stand each under a path of its own; what all elements of a list give
 // is given for the list, as files[].path.
-func inputOf(raw json.RawMessage) map[string]value {
-	leaves := LeavesOf(raw)
+func inputOf(leaves []Leaf) map[string]value {
 	if len(leaves) == 0 || leaves[0].Kind == Text {
 		return nil
 	}
