@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -117,7 +118,7 @@ func schemaOf(calls []memoryd.Call) string {
 		var m struct {
 			Schema json.RawMessage `json:"tool_schema"`
 		}
-		if len(call.Metadata) > 0 && json.Unmarshal(call.Metadata, &m) == nil && len(m.Schema) > 0 {
+		if bytes.Contains(call.Metadata, []byte("tool_schema")) && json.Unmarshal(call.Metadata, &m) == nil && len(m.Schema) > 0 {
 			return string(memoryd.InputText(m.Schema))
 		}
 	}

@@ -75,12 +75,6 @@ func shortest(words []string) (least int) {
 	return least
 }
 
-// hears reports whether a message, given in small letters too, says what is documented.
-func (d *documented) hears(message, low string) bool {
-	return (d.words == nil || slices.ContainsFunc(d.words, func(w string) bool { return strings.Contains(low, w) })) &&
-		d.says.MatchString(message)
-}
-
 // docOf is doc where the call gave a value of a form: what it did already is no remedy.
 func docOf(given string, d documented) documented {
 	d.given = regexp.MustCompile(given)
@@ -251,10 +245,29 @@ func (p *parts) of(name string) string {
 
 var unparted = strings.NewReplacer("_", "", "-", "")
 
-// namer tells what the parameters of a tool are; it looks each name up once.
+// namer tells what the parameters of a tool are, and what its messages say; it looks each
+// name and each message up once.
 type namer struct {
 	also string // what the tool is of
 	part map[string]string
+	said map[saying]bool
+}
+
+// saying is an entry of the handbook and a message.
+type saying struct {
+	entry   *documented
+	message string
+}
+
+// hears reports whether a message, given in small letters too, says what is documented.
+func (n *namer) hears(d *documented, message, low string) bool {
+	at := saying{d, message}
+	says, known := n.said[at]
+	if !known {
+		says = (d.words == nil || slices.ContainsFunc(d.words, func(w string) bool { return strings.Contains(low, w) })) && d.says.MatchString(message)
+		n.said[at] = says
+	}
+	return says
 }
 
 func namerOf(tool string) *namer {
@@ -262,7 +275,7 @@ func namerOf(tool string) *namer {
 	if i := strings.LastIndex(own, "__"); i >= 0 {
 		own = own[i+2:]
 	}
-	return &namer{hostTools.of(own), map[string]string{}}
+	return &namer{hostTools.of(own), map[string]string{}, map[saying]bool{}}
 }
 
 // parts gives what a call works on, with the parameters' names; nil for a tool of no host.
@@ -297,7 +310,8 @@ func (n *namer) parts(in map[string]value) map[string]string {
 // is none.
 func Remedy(tool, message string, input json.RawMessage) string {
 	in := inputOf(LeavesOf(input))
-	_, line, _ := consult(namerOf(tool).parts(in), message, in)
+	n := namerOf(tool)
+	_, line, _ := n.consult(n.parts(in), message, in)
 	return line
 }
 
@@ -309,7 +323,7 @@ func Commands(parameter, value string) bool {
 
 // consult finds the answer to a call that failed in the handbook: its name there, what to
 // do about it, and the parameter.
-func consult(of map[string]string, message string, in map[string]value) (id, line, parameter string) {
+func (n *namer) consult(of map[string]string, message string, in map[string]value) (id, line, parameter string) {
 	if of == nil {
 		return "", "", ""
 	}
@@ -324,7 +338,7 @@ func consult(of map[string]string, message string, in map[string]value) (id, lin
 				break
 			}
 		}
-		if fits && (d.given == nil || d.given.MatchString(in[parameter].text)) && d.hears(head, low) {
+		if fits && (d.given == nil || d.given.MatchString(in[parameter].text)) && n.hears(d, head, low) {
 			return d.id, filled(d.do, of), parameter
 		}
 	}
@@ -375,7 +389,7 @@ func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rul
 		of := names.parts(in)
 		id, line, p := "", "", ""
 		if c.Bad {
-			id, line, p = consult(of, c.Message, in)
+			id, line, p = names.consult(of, c.Message, in)
 		}
 		at := place{c.Run, in[of["path"]].text}
 		if before := last[at]; before.id != "" && c.Named && before.input != string(c.Input) && (!c.Bad || id == before.id) {

@@ -73,7 +73,8 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"send", `{"to":"a","subject":"b"}`, "required field body is missing", ""},
 	} {
 		in := inputOf(LeavesOf([]byte(c.input)))
-		id, line, _ := consult(namerOf(c.tool).parts(in), c.message, in)
+		n := namerOf(c.tool)
+		id, line, _ := n.consult(n.parts(in), c.message, in)
 		if id != c.want || strings.ContainsAny(line, "{}") {
 			t.Errorf("%s: %.80s: %q %s, want %q", c.tool, c.message, id, line, c.want)
 		}

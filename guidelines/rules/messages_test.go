@@ -67,7 +67,8 @@ func TestMessagesOfHostsNobodyLookedAtHaveTheirRemedies(t *testing.T) {
 	right := 0
 	for _, c := range fromElsewhere {
 		in := inputOf(LeavesOf([]byte(c.input)))
-		id, line, _ := consult(namerOf(c.tool).parts(in), c.message, in)
+		n := namerOf(c.tool)
+		id, line, _ := n.consult(n.parts(in), c.message, in)
 		if regexp.MustCompile(c.want).MatchString(line) {
 			right++
 			continue

@@ -306,7 +306,7 @@ func orders(rows []row) []hypothesis {
 	var out []hypothesis
 	for i := range rows {
 		for _, tool := range rows[i].Before {
-			if tellable(tool) && len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) {
+			if len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) && tellable(tool) {
 				out = append(out, hypothesis{what: notBefore, tool: tool})
 			}
 		}
