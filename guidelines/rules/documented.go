@@ -264,7 +264,8 @@ func (n *namer) hears(d *documented, message, low string) bool {
 	at := saying{d, message}
 	says, known := n.said[at]
 	if !known {
-		says = (d.words == nil || slices.ContainsFunc(d.words, func(w string) bool { return strings.Contains(low, w) })) && d.says.MatchString(message)
+		holds := func(word string) bool { return strings.Contains(low, word) }
+		says = (d.words == nil || slices.ContainsFunc(d.words, holds)) && d.says.MatchString(message)
 		n.said[at] = says
 	}
 	return says
