@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd"
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
@@ -137,11 +136,10 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 	}
 	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && said != "" {
 		if f, ok := inspect(v, said, depth); ok && f.bad() {
-			if f = f.unsure(); slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
-				f.score = memoryd.ScorePartial
-				f.why += ", though it printed more"
+			if slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
+				return f.doubted(", though it printed more"), true
 			}
-			return f, true
+			return f.unsure(), true
 		}
 		return finding{}, false // what it said on the way
 	}

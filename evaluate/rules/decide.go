@@ -3,7 +3,7 @@ package rules
 import (
 	"strings"
 
-	"memoryd"
+	"memoryd/internal/phrases"
 )
 
 // decide asks the rules in order. The first that finds anything decides, save
@@ -22,27 +22,26 @@ func decide(v *view) finding {
 	return works("no-trouble", "nothing in the output speaks of trouble").unsure()
 }
 
-// weigh corrects a finding on a text by what else is known of the call.
+// ofCommands are the rules whose failures are those of commands, not what they print.
+var ofCommands = phrases.Words("shell-error", "exit-code")
+
+// weigh corrects a failure that stands in the output by what else is known of the call.
 func (v *view) weigh(f finding) finding {
-	if f.rule == "success-flag" {
+	if !f.bad() || f.rule == "success-flag" {
 		return f
 	}
-	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" {
-		f = v.printed(f)
-	}
-	if code, known := v.exitStatus(v.out); known && code == 0 && f.bad() && !v.body.OK() {
-		f.score, f.sure = memoryd.ScorePartial, false
-		f.why += ", yet the exit status is 0"
-	}
-	if f.bad() && !f.sure && f.rule != "shell-error" {
-		if failed, _ := v.score(); failed < unlikelyBar {
-			f.score = memoryd.ScorePartial
-			f.why += ", which reads like content"
+	if !ofCommands[f.rule] {
+		if f = v.printed(f); !f.bad() {
+			return f
 		}
 	}
-	if f.bad() && v.ask.is(inspector) && strings.HasPrefix(strings.ToLower(f.quote), "invalid ") {
-		f.score, f.sure = memoryd.ScorePartial, false
-		f.why += ", which may be what it was asked to find"
+	switch code, known := v.exitStatus(v.out); {
+	case known && code == 0 && !v.body.OK():
+		return f.doubted(", yet the exit status is 0")
+	case !f.sure && f.rule != "shell-error" && v.unlikely():
+		return f.doubted(", which reads like content")
+	case v.ask.is(inspector) && strings.HasPrefix(strings.ToLower(f.quote), "invalid "):
+		return f.doubted(", which may be what it was asked to find")
 	}
 	return f
 }
@@ -59,8 +58,7 @@ func (v *view) printed(f finding) finding {
 		return g.unsure()
 	case ended && sh.feeds(): // a later command hides the status, but the run ended there
 	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
-		f.score, f.sure = memoryd.ScorePartial, false
-		f.why += ", though a later command hides the exit status"
+		return f.doubted(", though a later command hides the exit status")
 	}
 	return f
 }

@@ -24,7 +24,7 @@ func exception(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	for i := range t.lines {
-		if l := t.lines[i].s; errortext.Thrown(l) && strings.HasPrefix(t.at(i+1).s, "at ") {
+		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
 			return fails("exception", l, "the output holds an uncaught exception").unsure(), true
 		}
 	}

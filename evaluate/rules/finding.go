@@ -44,6 +44,12 @@ func (f finding) unsure() finding {
 	return f
 }
 
+// doubted makes a failure half of one, for a reason.
+func (f finding) doubted(why string) finding {
+	f.score, f.sure, f.why = memoryd.ScorePartial, false, f.why+why
+	return f
+}
+
 func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.

@@ -30,10 +30,13 @@ const (
 // scored asks the learned score, where no fact decides.
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
+	if failed >= messageBar { // the lowest
+		if failed >= v.bar() {
+			why := fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
+			return fails("score", strongestLine(v.out), why).unsure(), true
+		}
+	}
 	switch {
-	case failed >= v.bar():
-		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed))
-		return f.unsure(), true
 	case v.holdsNothing():
 		return nothingFound("there is a place for what was found, and nothing in it"), true
 	case v.ask.command == "" && nothing >= nothingBar, v.saysNothing(nothing):
@@ -73,6 +76,12 @@ func (v *view) score() (failed, nothing float64) {
 		v.asked, v.failed, v.nothing = true, p[score.Failed], p[score.Nothing]
 	}
 	return v.failed, v.nothing
+}
+
+// unlikely reports whether the score knows the output as that of a call that worked.
+func (v *view) unlikely() bool {
+	failed, _ := v.score()
+	return failed < unlikelyBar
 }
 
 func (v *view) readFeatures(f *score.Features) {

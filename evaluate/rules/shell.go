@@ -138,11 +138,14 @@ func hasDiagnostic(v *view, t *text) bool {
 
 // diagnosticOf reads a line as "program: complaint".
 func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
+	name, rest, ok := strings.Cut(l.s, ": ")
+	if !ok {
+		return diagnostic{}, false
+	}
 	if d, ok := parseFailure(l); ok {
 		return d, true
 	}
-	name, rest, ok := strings.Cut(l.s, ": ")
-	if !ok || len(name) > 120 {
+	if len(name) > 120 {
 		return diagnostic{}, false
 	}
 	program := baseName(name)

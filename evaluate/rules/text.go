@@ -29,6 +29,7 @@ type text struct {
 	// and otherwise a lower bound.
 	total int
 	long  bool // not everything was read
+	none  line // stands for a line that is not there
 }
 
 // line is one line of a text. Its lower-case copy and the phrases that it holds
@@ -158,7 +159,7 @@ func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigi
 
 func (t *text) at(i int) *line {
 	if i < 0 || i >= len(t.lines) {
-		return &line{}
+		return &t.none
 	}
 	return &t.lines[i]
 }
