@@ -56,7 +56,8 @@ const (
 	maxLine     = 600
 	maxPaths    = 40
 	maxDepth    = 5
-	maxValue    = 24 // of a small word
+	maxValue    = 24           // of a small word
+	maxWritten  = 6 * maxValue // of one with escapes
 )
 
 // KindOf returns the kind of a call's output. The input shows which parts of the output are
@@ -197,7 +198,7 @@ func nextWord(s string) (word, rest string) {
 func blanks(s string, are bool) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			if (c == ' ' || c >= '\t' && c <= '\r') != are {
+			if classes[c]&isSpace != 0 != are {
 				return i
 			}
 			i++
@@ -374,6 +375,7 @@ func (b *builder) masked(word, before string) string {
 const (
 	isDigit = 1 << iota
 	isSlash
+	isSpace
 )
 
 var classes = func() (t [256]byte) {
@@ -381,6 +383,11 @@ var classes = func() (t [256]byte) {
 		t[c] = isDigit
 	}
 	t['/'], t['\\'] = isSlash, isSlash
+	for c := range rune(utf8.RuneSelf) {
+		if unicode.IsSpace(c) {
+			t[c] = isSpace
+		}
+	}
 	return t
 }()
 

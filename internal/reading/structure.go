@@ -133,7 +133,9 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth i
 			w.write(n.Val)
 		}
 	default:
-		w.said(w.d.Str(at), tells)
+		if tells || len(n.Val) <= maxWritten {
+			w.said(w.d.Str(at), tells)
+		}
 	}
 	val := w.room[value:]
 	switch {
