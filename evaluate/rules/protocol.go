@@ -30,7 +30,7 @@ func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
 	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
 		near := first.low()[:min(len(first.low()), 140)]
-		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) {
+		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !strings.Contains(strings.ToLower(v.ask.text), p) {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
 			return f, true

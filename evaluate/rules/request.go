@@ -13,7 +13,6 @@ import (
 type request struct {
 	*tool
 	text    string // the strings of the input, decoded, one a line
-	low     string // text in lower case, once it was asked for; see view.echoes
 	command string // the shell command, or "" for a tool that runs none
 	shell   shellProgram
 	// reads is true for a tool whose purpose is to hand over content that

@@ -72,14 +72,7 @@ func (v *view) release() {
 // echoes reports whether the fragment stood in the request: then it is what was
 // asked for and no message of the tool.
 func (v *view) echoes(fragment string) bool {
-	fragment = strings.TrimSpace(fragment)
-	if len(fragment) < 12 || len(fragment) > len(v.ask.text) {
-		return false
-	}
-	if v.ask.low == "" {
-		v.ask.low = strings.ToLower(v.ask.text)
-	}
-	return strings.Contains(v.ask.low, strings.ToLower(fragment))
+	return len(fragment) >= 12 && strings.Contains(v.ask.text, fragment)
 }
 
 // quotes reports whether error words in t may be content rather than a message:
