@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -66,41 +67,26 @@ func reasonOf(err error) string {
 	return reasonNetwork
 }
 
-// sentence says a reason to people. The inner error stays in the log: it may
+// sentences say reasons to people. The inner error stays in the log: it may
 // hold an address or text of a server's.
-func sentence(reason string) string {
-	switch reason {
-	case reasonBadReply:
-		return "the model's answer is unusable"
-	case reasonTooLong:
-		return "the call is too long for the model"
-	case reasonFiltered:
-		return "a content filter withheld the answer"
-	case reasonRefused:
-		return "the model refused to judge this call"
-	case reasonRejected:
-		return "the model's server rejected the request"
-	case reasonCredentials:
-		return "the model's server rejected the key"
-	case reasonQuota:
-		return "the model's quota or budget is used up"
-	case reasonEndpoint:
-		return "the model's server redirects"
-	case reasonUnknownModel:
-		return "the model's server does not know the model"
-	case reasonTimeout:
-		return "the model timed out"
-	case reasonRateLimited:
-		return "the model's server limits the request rate"
-	case "server":
-		return "the model's server failed"
-	case reasonNetwork:
-		return "cannot reach the model"
-	case reasonBudget:
-		return "the budget for model requests is used up"
-	}
-	return "the model failed"
+var sentences = map[string]string{
+	reasonBadReply:     "the model's answer is unusable",
+	reasonTooLong:      "the call is too long for the model",
+	reasonFiltered:     "a content filter withheld the answer",
+	reasonRefused:      "the model refused to judge this call",
+	reasonRejected:     "the model's server rejected the request",
+	reasonCredentials:  "the model's server rejected the key",
+	reasonQuota:        "the model's quota or budget is used up",
+	reasonEndpoint:     "the model's server redirects",
+	reasonUnknownModel: "the model's server does not know the model",
+	reasonTimeout:      "the model timed out",
+	reasonRateLimited:  "the model's server limits the request rate",
+	"server":           "the model's server failed",
+	reasonNetwork:      "cannot reach the model",
+	reasonBudget:       "the budget for model requests is used up",
 }
+
+func sentence(reason string) string { return cmp.Or(sentences[reason], "the model failed") }
 
 // failed is the evaluation of a call after a try that failed: pending with a
 // time for the next try, given up with the reason, or the rules' evaluation, as

@@ -100,7 +100,7 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 	}
 	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {
-		p.learn(&calls[i])
+		p.rules.Observe(&calls[i])
 		p.calls = max(p.calls, calls[i].Seq)
 	}
 	for i := range slices.Backward(calls) {
@@ -133,21 +133,14 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 
 // observe adds a call to its tool's profile, as its newest.
 func (ps *profiles) observe(p *profile, c *memoryd.Call) {
-	p.learn(c)
+	p.rules.Observe(c)
 	p.earn()
 	if ps.examples && judged(c) {
 		p.show(c)
 	}
 }
 
-// learn lets the rules know a call. The profile's lock is held, as in show.
-func (p *profile) learn(c *memoryd.Call) {
-	if judged(c) {
-		p.rules.Observe(c)
-	}
-}
-
-// show makes a call the newest example of its level.
+// show makes a call the newest example of its level. The profile's lock is held.
 func (p *profile) show(c *memoryd.Call) {
 	p.newest[levelIndex(c.Evaluation.Score)] = &example{
 		Input:  excerptOf(string(memoryd.InputText(c.Input)), exampleText),

@@ -7,7 +7,6 @@ import (
 
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
-	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -123,19 +122,19 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	hollow := 0
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
-		if r.isData(c) || v.ask.reads && r.Members > 3 && r.Message == 0 && r.Doc.Nodes[c].Key == "value" {
+		if r.isData(c) || r.Members > 3 && r.Doc.Nodes[c].Key == "value" {
 			continue
 		}
 		f, ok := bodyValue(v, r.Doc, c, depth+1)
 		switch {
-		case ok && f.rule == "empty-result":
+		case f.rule == "empty-result":
 			hollow++
 		case ok:
 			return f, true
 		}
 	}
 	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && said != "" {
-		if f, ok := inspect(v, said, depth); ok && f.bad() {
+		if f, ok := inspect(v, said, depth); ok {
 			if slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
 				return f.doubted(", though it printed more"), true
 			}
@@ -170,9 +169,6 @@ func (r *reply) byExit(v *view) (finding, bool) {
 	return exitFinding(v, newText(r.Said()), code), true
 }
 
-// maxItems bounds how many elements of a list are looked at.
-const maxItems = 40
-
 // bodyArray judges a list: of replies, or of records.
 func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 	count := d.Nodes[i].Count
@@ -182,12 +178,9 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 	var bad, seen int
 	var worst finding
 	for c := range children(d, i) {
-		if seen == maxItems {
-			break
-		}
 		seen++
 		f, ok := itemFinding(v, d, c)
-		if !ok || !f.bad() {
+		if !ok {
 			continue
 		}
 		if bad == 0 {
@@ -198,7 +191,7 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 	switch {
 	case bad == 0:
 		return finding{}, false
-	case bad == seen && int32(seen) == count:
+	case bad == seen:
 		return worst, true
 	}
 	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true
@@ -229,9 +222,6 @@ func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 			return f, true
 		}
 		for _, e := range r.Envelopes {
-			if d.Nodes[e].Kind != loosejson.Object {
-				continue
-			}
 			if f, ok := readReply(d, e).evidence(v); ok {
 				return f, true
 			}
@@ -255,38 +245,35 @@ func (r *reply) hasResult() bool {
 		if k := r.Doc.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.holds(c) {
 			return true
 		}
-		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !phrases.FoldedIn(s, blanks) && !errortext.IsVoid(s) {
+		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !errortext.IsVoid(s) {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether a structure holds anything but nulls and empty structures.
+// holds reports whether a structure holds anything but nulls.
 func (r *reply) holds(i int32) bool {
 	n := &r.Doc.Nodes[i]
 	if n.Child == 0 {
 		return r.Doc.Filled(i)
 	}
 	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
-		if k := r.Doc.Nodes[c].Kind; k != loosejson.Null && (k != loosejson.Object && k != loosejson.Array || r.holds(c)) {
+		if r.Doc.Nodes[c].Kind != loosejson.Null {
 			return true
 		}
 	}
 	return false
 }
 
-// explains reports whether the only payload is an object of messages: an
-// explanation, no result.
+// explains reports whether the first payload is an object of messages: an explanation, no
+// result.
 func (r *reply) explains() bool {
-	if len(r.Payloads) != 1 {
-		return false
-	}
 	d, at := r.Doc, r.Payloads[0]
 	if d.Nodes[at].Kind == loosejson.String {
 		d, at = parseDoc(d.Str(at)), 0
 	}
-	if !d.OK() || d.Nodes[at].Kind != loosejson.Object {
+	if !d.OK() {
 		return false
 	}
 	in := readReply(d, at)

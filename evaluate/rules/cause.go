@@ -101,7 +101,7 @@ func causeOf(fragment string) cause {
 			continue
 		}
 		for _, w := range causes[i].words {
-			if phrases.IsDigit(w[0]) && phrases.HasWord(low, w) {
+			if phrases.HasWord(low, w) {
 				return causes[i].cause
 			}
 		}

@@ -14,9 +14,6 @@ func decide(v *view) finding {
 		if !ok {
 			continue
 		}
-		if f.rule == "" {
-			f.rule = r.name
-		}
 		return v.weigh(f)
 	}
 	return works("no-trouble", "nothing in the output speaks of trouble").unsure()
@@ -51,12 +48,11 @@ func (v *view) weigh(f finding) finding {
 // is content of a file, or comes from a program whose status the pipe drops.
 func (v *view) printed(f finding) finding {
 	sh := &v.ask.shell
-	ended := f.rule == "exception" || f.quote == v.out.last().s
 	switch {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case ended && sh.feeds(): // a later command hides the status, but the run ended there
+	case f.quote == v.out.last().s && sh.feeds(): // a later command hides the status, but the run ended there
 	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
 		return f.doubted(", though a later command hides the exit status")
 	}
@@ -82,9 +78,6 @@ func successFlag(v *view) (finding, bool) {
 			f.quote, f.cause = g.quote, g.cause
 			break
 		}
-		if ok {
-			break
-		}
 	}
 	if f.quote == "" {
 		f.why += " and there is no output"
@@ -95,9 +88,6 @@ func successFlag(v *view) (finding, bool) {
 // inspect asks the text rules about a payload, a structure or plain text.
 func inspect(v *view, s string, depth int) (finding, bool) {
 	t := newText(s)
-	if len(t.lines) == 0 {
-		return finding{}, false
-	}
 	if d := parseDoc(t.full); d.OK() {
 		return bodyValue(v, d, 0, depth+1)
 	}
@@ -107,9 +97,6 @@ func inspect(v *view, s string, depth int) (finding, bool) {
 func askText(v *view, t *text) (finding, bool) {
 	for _, r := range v.texts {
 		if f, ok := r.find(v, t); ok {
-			if f.rule == "" {
-				f.rule = r.name
-			}
 			return f, true
 		}
 	}

@@ -10,14 +10,14 @@ import (
 // "ValueError: …".
 func exception(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if l := t.opening(); errortext.Traces(first.low()) && !v.echoes(first.s) || errortext.Traces(l.low()) && !v.ask.reads {
+	if errortext.Traces(t.opening().low()) {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
 	}
 	if errortext.Thrown(first.s) && t.short(30, 4000) {
 		f := fails("exception", first.s, "the output is an exception")
 		return f, true
 	}
-	if l := t.last().s; errortext.Thrown(l) && (!v.ask.reads || v.ask.shell.feeds()) {
+	if l := t.last().s; errortext.Thrown(l) && !v.ask.reads {
 		return fails("exception", l, "the output ends with an exception").unsure(), true
 	}
 	if v.quotes(t) {

@@ -182,15 +182,5 @@ func (d *Doc) Words(i int32) string {
 	return first
 }
 
-// Member finds a member of an object by its exact key; 0 if there is none.
-func (d *Doc) Member(i int32, key string) int32 {
-	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-		if d.Nodes[c].Key == key {
-			return c
-		}
-	}
-	return 0
-}
-
 // IsVoid reports whether the value of an error member means that there is no error.
 func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }
