@@ -49,9 +49,9 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 		for _, l := range slices.Backward(t.lines) {
 			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))
 			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
-			code, err := strconv.Atoi(strings.TrimSpace(rest))
-			if begins && ends && err == nil && code >= 0 && code < 256 {
-				return code, code != 0 || sh.first || !sh.pipes || sh.pipefail
+			code, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 8)
+			if begins && ends && err == nil {
+				return int(code), sh.first || !sh.pipes || sh.pipefail
 			}
 		}
 	}
@@ -64,10 +64,10 @@ func (v *view) givenStatus() (code int, known bool) {
 	var noted struct {
 		Exit *int `json:"exit_code"`
 	}
-	switch {
-	case v.ask.command == "":
+	if v.ask.command == "" {
 		return 0, false
-	case json.Unmarshal(v.call.Metadata, &noted) == nil && noted.Exit != nil:
+	}
+	if _ = json.Unmarshal(v.call.Metadata, &noted); noted.Exit != nil {
 		return *noted.Exit, true
 	}
 	return v.exitStatus(v.out)
@@ -101,7 +101,7 @@ func isField(s string) bool {
 // exitStatusOf reads a line whose point is the status: short, with the number at
 // its end.
 func exitStatusOf(l *line) (code int, known bool) {
-	if len(l.s) > 120 || !l.has(hasExit) {
+	if !l.has(hasExit) {
 		return 0, false
 	}
 	said := exitForm.FindStringSubmatch(l.low())

@@ -29,7 +29,6 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		return learn(n, func(int) memoryd.Call { return judged(`{"id": 1}`, 1, 0, -1) })
 	}
 	silent := learn(20, func(int) memoryd.Call { return judged("", 1, 0, -1) })
-	prose := learn(20, func(int) memoryd.Call { return judged("A sentence.", 1, 0, -1) })
 	tests := map[string]struct {
 		out     string
 		profile *rules.Profile
@@ -41,7 +40,6 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		"an object as always":                            {`{"id": 2}`, objects(20), 1, "no-trouble"},
 		"silence of a silent tool":                       {"", silent, 1, "empty-output"},
 		"silence without history":                        {"", nil, 1, "empty-output"},
-		"a complaint from a tool of prose":               {"The door was not open", prose, 1, "no-trouble"},
 	}
 	j := rules.New()
 	for name, tc := range tests {

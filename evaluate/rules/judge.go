@@ -92,6 +92,3 @@ func (j *Judge) result(v *view, f finding) Result {
 	}
 	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported()}
 }
-
-// minHistory is how many successes say what is usual for a tool.
-const minHistory = 10

@@ -28,7 +28,7 @@ var protocolPhrases = []string{
 // end.
 func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
+	if first.has(hasProtocol) && !v.quotes(t) {
 		near := first.low()[:min(len(first.low()), 140)]
 		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !strings.Contains(strings.ToLower(v.ask.text), p) {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
@@ -55,7 +55,7 @@ func httpStatus(v *view, t *text) (finding, bool) {
 			found, code = l, m[1]
 		}
 	}
-	if v.ask.command != "" && !v.ask.shell.onlyPrints() {
+	if !v.ask.shell.onlyPrints() {
 		if m := errorForm.FindStringSubmatch(t.last().s); m != nil {
 			found, code = t.last(), m[1]
 		}

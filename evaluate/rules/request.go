@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
 )
 
@@ -71,26 +72,21 @@ func commandOf(d *loosejson.Doc, t *tool) string {
 	return wrappedCommand(d, t.words)
 }
 
-// wrappedCommand is the command line of a tool that is one program: its name, and
-// what its only member gives as arguments.
+// wrappedCommand is the command line of a tool that is one program: its name, without "run"
+// and "cli", and what its only member gives as arguments.
 func wrappedCommand(d *loosejson.Doc, words []string) string {
+	program := strings.TrimSuffix(strings.TrimPrefix(strings.Join(words, " "), "run "), " cli")
 	i := d.Child(0)
-	if i == 0 || d.Nodes[i].Next != 0 || len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "cli" && words[0] != "run" {
+	if i == 0 || d.Nodes[i].Next != 0 || strings.Contains(program, " ") || readerNames[program] {
 		return ""
 	}
 	switch strings.ToLower(d.Nodes[i].Key) {
 	case "args", "arguments", "argv":
-	default:
-		return ""
+		if line := commandText(d, i); line != "" && !loosejson.Looks(line) {
+			return program + " " + line
+		}
 	}
-	program, line := words[0], commandText(d, i)
-	if program == "run" {
-		program = words[len(words)-1]
-	}
-	if line == "" || readerNames[words[0]] || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {
-		return ""
-	}
-	return program + " " + line
+	return ""
 }
 
 // commandText is the text of a string member, or the words of a list such as
@@ -104,8 +100,11 @@ func commandText(d *loosejson.Doc, i int32) string {
 	for c := n.Child; c != 0; c = d.Nodes[c].Next {
 		parts = append(parts, d.Str(c))
 	}
-	if len(parts) == 3 && strings.HasPrefix(parts[1], "-") && strings.HasSuffix(parts[1], "c") {
+	if len(parts) == 3 && runsNext[parts[1]] {
 		return parts[2]
 	}
 	return strings.Join(parts, " ")
 }
+
+// runsNext are the options by which a shell takes its next word for the command.
+var runsNext = phrases.Words("-c", "-lc", "-ic", "-ec", "-xc", "-lic", "-ilc", "-euc", "-exc", "-euxc")

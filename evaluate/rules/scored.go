@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"memoryd/evaluate/score"
 	"memoryd/internal/errortext"
@@ -51,7 +50,7 @@ func scored(v *view) (finding, bool) {
 func (v *view) bar() float64 {
 	command := v.ask.command != ""
 	switch {
-	case !v.ask.reads && v.out.first().heads(), !command && v.out.short(3, 300) && !v.prose():
+	case !v.ask.reads && errortext.Heads(v.out.first().low()), !command && v.out.short(3, 300):
 		return messageBar
 	case v.body.OK():
 		return memberBar
@@ -59,11 +58,6 @@ func (v *view) bar() float64 {
 		return commandBar
 	}
 	return contentBar
-}
-
-// heads reports whether a line begins as a message of a failure.
-func (l *line) heads() bool {
-	return strings.IndexByte(l.s, ' ') > 0 && errortext.Heads(l.low())
 }
 
 // score is what the model says of the call: how probable it is that it failed, and
@@ -107,7 +101,7 @@ func (v *view) purpose() score.Purpose {
 
 // counts tells of a short message whether it holds the number 0, and another one.
 func (t *text) counts() (none, some bool) {
-	for word := range strings.FieldsFuncSeq(t.full, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' }) {
+	for word := range strings.FieldsFuncSeq(t.full, func(r rune) bool { return !isLetterOrDigit(r) }) {
 		switch {
 		case word == "0":
 			none = true
