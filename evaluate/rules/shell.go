@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"strconv"
 	"strings"
 
-	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
 
@@ -49,9 +49,6 @@ type diagnostic struct {
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
 func shellError(v *view, t *text) (finding, bool) {
-	if v.logs(t) {
-		return finding{}, false
-	}
 	var hit, passed *line
 	var hits, masks int
 	for i := range t.lines {
@@ -71,15 +68,12 @@ func shellError(v *view, t *text) (finding, bool) {
 		hits++
 		hit = firstLine(hit, l)
 	}
-	if first := t.first(); t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") &&
-		strings.Contains(first.low(), " at line ") {
+	if first := t.first(); t.total == 1 && strings.HasPrefix(first.low(), "parse error: ") {
 		return fails("shell-error", first.s, "a command could not parse what it was given"), true
 	}
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
-	case masks > 0 && errortext.Heads(passed.low()) && v.ask.shell.feeds():
-		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
 	}
@@ -125,10 +119,7 @@ func (v *view) mayComplainAt(d diagnostic) bool {
 // stands in the command line.
 func (v *view) masked(d diagnostic) bool {
 	sh := &v.ask.shell
-	if d.program == "" || sh.decides(d.program) {
-		return false
-	}
-	return sh.masks(d.program) || d.shell && sh.mentionsOnlyBefore(d.program)
+	return !sh.decides(d.program) && (sh.masks(d.program) || sh.mentionsOnlyBefore(d.program))
 }
 
 func hasDiagnostic(v *view, t *text) bool {
@@ -142,16 +133,13 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	if !ok {
 		return diagnostic{}, false
 	}
-	if d, ok := parseFailure(l); ok {
-		return d, true
-	}
-	if len(name) > 120 {
-		return diagnostic{}, false
+	if parseFailure(l) {
+		return diagnostic{fatal: true}, true
 	}
 	program := baseName(name)
 	sh := &v.ask.shell
 	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
-	if line, after, ok := strings.Cut(rest, ": "); ok && !runs && len(line) < 16 && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
+	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
 		return shellLine(name2, complaint)
 	}
@@ -159,14 +147,14 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		who, complaint, _ := strings.Cut(strings.ToLower(rest), ": ")
 		return shellLine(who, complaint)
 	}
-	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) && phrases.ContainsAny(strings.ToLower(rest), harmless) {
+	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) {
 		return diagnostic{}, false
 	}
 	if runs {
-		fine := strings.Contains(rest, "success") || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
+		fine := strings.Contains(rest, "success") || strings.HasSuffix(strings.ToLower(rest), " ok")
 		return diagnostic{program: program}, !fine
 	}
-	if v.ask.command == "" || !l.has(hasPlainComplaint) || !phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
+	if v.ask.command == "" || !l.has(hasPlainComplaint) {
 		return diagnostic{}, false
 	}
 	return diagnostic{program: program, argument: v.isArgument(name)}, true
@@ -179,16 +167,13 @@ func (v *view) isArgument(name string) bool {
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
 func shellLine(who, complaint string) (diagnostic, bool) {
-	if strings.HasPrefix(who, "command not found") && complaint != "" { // zsh
+	if strings.HasPrefix(who, "command not found") { // zsh
 		return diagnostic{program: baseName(complaint), shell: true}, true
 	}
 	if complaint == "" {
-		return diagnostic{shell: true}, phrases.ContainsAny(who, shellComplaints)
+		who, complaint = "", who
 	}
-	if !phrases.ContainsAny(complaint, shellComplaints) {
-		return diagnostic{}, false
-	}
-	return diagnostic{program: baseName(who), shell: true}, true
+	return diagnostic{program: baseName(who), shell: true}, phrases.ContainsAny(complaint, shellComplaints)
 }
 
 // parseComplaints are what shells say of a command line that they cannot parse.
@@ -198,22 +183,12 @@ var parseComplaints = []string{
 }
 
 // parseFailure recognises the shells' own syntax errors, whatever $0 is.
-func parseFailure(l *line) (diagnostic, bool) {
+func parseFailure(l *line) bool {
 	if !l.has(hasParseFailure) {
-		return diagnostic{}, false
+		return false
 	}
-	low := l.low()
-	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
-		return diagnostic{fatal: true}, true
-	}
-	name, rest, _ := strings.Cut(low, ": ")
-	if isShellName(baseName(name)) {
-		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") ||
-			strings.HasPrefix(rest, "syntax error") {
-			return diagnostic{fatal: true}, true
-		}
-	}
-	return diagnostic{}, false
+	name, _, _ := strings.Cut(l.low(), ": ")
+	return isShellName(baseName(name)) || strings.Contains(l.low(), "-c: line ")
 }
 
 func isShellName(name string) bool {
@@ -226,14 +201,6 @@ func isShellName(name string) bool {
 
 // isLineNumber accepts "line 3" and "3".
 func isLineNumber(s string) bool {
-	s = strings.TrimPrefix(s, "line ")
-	if s == "" || len(s) > 6 {
-		return false
-	}
-	for i := range len(s) {
-		if !phrases.IsDigit(s[i]) {
-			return false
-		}
-	}
-	return true
+	_, err := strconv.ParseUint(strings.TrimPrefix(s, "line "), 10, 20)
+	return err == nil
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,14 +31,14 @@ var (
 		"log", "show", "diff", "blame", "grep", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
 		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search",
 		"view", "help", "stats",
-		"issue",
+		"issue", "status", "api",
 	)
 )
 
 // views reports whether a command prints what it finds.
 func views(name string, words []string) bool {
 	if managers[name] {
-		return phrases.HasAny(words[1:min(len(words), 4)], managerViews) || len(words) > 1 && (words[1] == "status" || words[1] == "api")
+		return phrases.HasAny(words[1:min(len(words), 4)], managerViews)
 	}
 	return viewers[name]
 }
@@ -63,16 +64,14 @@ func (p *shellProgram) onlyPrints() bool {
 // another one.
 func (p *shellProgram) feeds() bool {
 	return slices.ContainsFunc(p.stages, func(st stage) bool {
-		return st.piped && !viewers[baseName(st.words[0])] && !managers[baseName(st.words[0])]
+		return st.piped && !views(baseName(st.words[0]), st.words)
 	})
 }
 
 // decides and masks report whether the program runs a command of that name in
 // such a place.
-func (p *shellProgram) decides(name string) bool {
-	return slices.Contains(p.deciding, name) || slices.Contains(p.carriers, name)
-}
-func (p *shellProgram) masks(name string) bool { return slices.Contains(p.masked, name) }
+func (p *shellProgram) decides(name string) bool { return slices.Contains(p.deciding, name) }
+func (p *shellProgram) masks(name string) bool   { return slices.Contains(p.masked, name) }
 
 // endsWith reports whether a command of that name runs last.
 func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.last, name) }
@@ -128,21 +127,22 @@ func (p *shellProgram) reached(out string) bool {
 	})
 }
 
-// compares reports whether the status of the program says if two things differ.
-func (p *shellProgram) compares() bool {
-	return p.endsWith("diff") || p.endsWith("cmp") || p.endsWith("comm")
-}
+// comparers are commands whose status says if two things differ.
+var comparers = phrases.Words("diff", "cmp", "comm")
 
-// counts reports whether a command that looks for lines runs last, and prints how many it
-// found: grep -c.
+// compares reports whether such a command runs last.
+func (p *shellProgram) compares() bool { return phrases.HasAny(p.last, comparers) }
+
+// searchers are commands that look for lines, and countOption is how they are told to print
+// how many they found: grep -c.
+var (
+	searchers   = phrases.Words("grep", "egrep", "fgrep", "zgrep", "rg", "ag")
+	countOption = regexp.MustCompile(`^(?:-[a-zA-Z]*c|--count)`)
+)
+
+// counts reports whether such a command runs last, and does so.
 func (p *shellProgram) counts() bool {
-	if len(p.last) != 1 || !strings.HasSuffix(p.last[0], "grep") && p.last[0] != "rg" && p.last[0] != "ag" {
-		return false
-	}
-	w := p.stages[len(p.stages)-1].words
-	return baseName(w[0]) == p.last[0] && slices.ContainsFunc(w[1:], func(o string) bool {
-		return o == "--count" || len(o) > 1 && o[0] == '-' && o[1] != '-' && strings.Contains(o, "c")
-	})
+	return phrases.HasAny(p.last, searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
 }
 
 // mayAnswerByStatus reports whether the program's status may be an answer.

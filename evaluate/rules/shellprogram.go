@@ -22,7 +22,6 @@ type shellProgram struct {
 	deciding []string // base names of commands
 	last     []string // those of the command that runs last
 	masked   []string
-	carriers []string // those that only run another one
 	stages   []stage
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
@@ -67,8 +66,9 @@ func parseShell(parser *syntax.Parser, command string) shellProgram {
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
 	p.list(p.statements(), place{decides: true, final: true})
 	if len(p.stages) == 0 {
-		for i, piece := range strings.FieldsFunc(p.source, func(r rune) bool { return strings.ContainsRune("|;&\n", r) }) {
-			if w := strings.Fields(piece); len(w) > 0 && i < maxStages { // another language
+		pieces := strings.FieldsFunc(p.source, func(r rune) bool { return strings.ContainsRune("|;&\n", r) })
+		for _, piece := range pieces[:min(len(pieces), maxStages)] {
+			if w := strings.Fields(piece); len(w) > 0 { // another language
 				p.note(w, piece, nil, place{decides: true, final: true})
 			}
 		}
@@ -155,7 +155,7 @@ func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
 	}
 	for i, s := range stmts {
 		here := at
-		if i < len(stmts)-1 || s.Background {
+		if i < len(stmts)-1 {
 			here = at.masked()
 		}
 		p.stmt(s, here)
@@ -221,12 +221,12 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	}
 	left.final = false
 	if pipe {
-		left.decides, left.piped = at.decides && p.pipefail, true
+		left.decides, left.piped = p.pipefail, true
 	} else if c.Op == syntax.OrStmt {
 		left.decides = false
 	}
 	p.stmt(c.X, left)
-	right.fed = at.fed || pipe && !p.endsInView(before)
+	right.fed = pipe && !p.endsInView(before)
 	p.stmt(c.Y, right)
 }
 
@@ -234,7 +234,7 @@ func writesFile(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		switch r.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-			return r.N == nil || r.N.Value == "1"
+			return r.N == nil
 		default:
 			return false
 		}
@@ -248,11 +248,7 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	for _, w := range c.Args {
 		words = append(words, p.word(w.Parts))
 	}
-	given := words
-	if words = withoutOpeners(words); len(words) > 0 && words[0] != "$()" {
-		if len(words) < len(given) {
-			p.carriers = append(p.carriers, given[0]) // sudo has complaints of its own
-		}
+	if words = withoutOpeners(words); len(words) > 0 {
 		p.note(words, p.text(s), p.inner(c), at)
 		return
 	}
@@ -266,18 +262,15 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 // shellOpeners may stand before a command without being one.
 var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
 
+// withoutOpeners is a command without those, and without their options and assignments.
 func withoutOpeners(words []string) []string {
-	opened := false
-	for len(words) > 0 {
-		w := words[0]
-		name, _, assigned := strings.Cut(w, "=")
-		option := strings.HasPrefix(w, "-") || assigned && !strings.ContainsAny(name, "/ ")
-		if !shellOpeners[w] && w != "" && (!opened || !option) {
-			break
-		}
-		opened, words = true, words[1:]
+	first := slices.IndexFunc(words, func(w string) bool {
+		return !shellOpeners[w] && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=")
+	})
+	if first < 0 {
+		return nil
 	}
-	return words
+	return words[first:]
 }
 
 // note files the commands that a simple command runs under deciding or masked.
@@ -340,34 +333,14 @@ func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 		sub := shellProgram{parser: p.parser, source: p.source}
 		sub.list(list, place{})
 		p.masked = append(p.masked, sub.masked...)
-		p.viewed = p.viewed || sub.viewed
 	}
 }
 
-// inner gives the substitutions in a node, but not those inside of them.
+// inner gives the substitutions in a node, but not those inside of them: $(…), `…`, <(…), >(…).
 func (p *shellProgram) inner(n syntax.Node) (lists [][]*syntax.Stmt) {
-	if text := p.text(n); text != "" && !substitutes(text) {
+	if !strings.ContainsAny(p.text(n), "`(") {
 		return nil
 	}
-	return substitutions(n)
-}
-
-// substitutes reports whether a text may hold a substitution: $(…), `…`, <(…), >(…), ${ …; }.
-func substitutes(text string) bool {
-	for i := range len(text) {
-		switch text[i] {
-		case '`':
-			return true
-		case '(', '{':
-			if i > 0 && strings.IndexByte("$<>", text[i-1]) >= 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func substitutions(n syntax.Node) (lists [][]*syntax.Stmt) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -429,8 +402,7 @@ func (p *shellProgram) exec(words []string, deciding bool) {
 		if w != "-exec" && w != "-execdir" && w != "-ok" || i+1 >= len(words) {
 			continue
 		}
-		end := slices.IndexFunc(words[i+1:], func(w string) bool { return w == ";" || w == "+" || strings.HasPrefix(w, "-exec") })
-		p.file(words[i+1], deciding && end >= 0 && words[i+1+end] == "+")
+		p.file(words[i+1], deciding && slices.Contains(words, "+"))
 	}
 }
 

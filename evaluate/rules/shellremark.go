@@ -17,20 +17,20 @@ import (
 // end, the exit status of the rest, and the file shown that the rest wrote to.
 func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
 	for len(stmts) > 1 {
-		text, ok := p.echoed(stmts[0])
-		if !ok || !plain(text) {
+		text := p.echoed(stmts[0])
+		if !plain(text) {
 			break
 		}
 		p.opening += text + "\n"
 		stmts = stmts[1:]
 	}
 	for last := len(stmts) - 1; last > 0; last-- {
-		text, ok := p.echoed(stmts[last])
+		text := p.echoed(stmts[last])
 		switch {
-		case ok && plain(text):
+		case plain(text):
 			p.closing = "\n" + text + p.closing
 			p.told = false // it would be the status of this
-		case ok && !p.told && p.tells(text):
+		case !p.told && p.tells(text):
 		case p.shows(stmts[last], stmts[last-1]):
 			return stmts[:last]
 		default:
@@ -41,23 +41,21 @@ func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
 	return stmts
 }
 
-// echoed is what a statement prints that is but an echo.
-func (p *shellProgram) echoed(s *syntax.Stmt) (string, bool) {
+// echoed is what a statement prints that is but an echo, "" of any other.
+func (p *shellProgram) echoed(s *syntax.Stmt) string {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
-		return "", false
+		return ""
 	}
 	var words []string
 	for _, w := range c.Args[1:] {
 		words = append(words, p.word(w.Parts))
 	}
-	return strings.Join(words, " "), true
+	return strings.Join(words, " ")
 }
 
 // plain reports whether an echo prints its text as it stands.
-func plain(text string) bool {
-	return !strings.ContainsAny(text, "$`\n\\") && !strings.HasPrefix(text, "-") && strings.TrimSpace(text) == text && text != ""
-}
+func plain(text string) bool { return text != "" && !strings.ContainsAny(text, "$`\n\\") }
 
 // tells reports whether a text holds the exit status of what ran before it, and remembers
 // what stands around that.
