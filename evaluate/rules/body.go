@@ -252,14 +252,14 @@ func (r *reply) hasResult() bool {
 	return false
 }
 
-// holds reports whether a structure holds anything but nulls.
+// holds reports whether a structure holds anything but nulls, and objects without more.
 func (r *reply) holds(i int32) bool {
 	n := &r.Doc.Nodes[i]
 	if n.Child == 0 {
 		return r.Doc.Filled(i)
 	}
 	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
-		if r.Doc.Nodes[c].Kind != loosejson.Null {
+		if k := r.Doc.Nodes[c].Kind; k != loosejson.Null && (k != loosejson.Object || r.holds(c)) {
 			return true
 		}
 	}
