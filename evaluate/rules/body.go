@@ -188,10 +188,10 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 		}
 		bad++
 	}
-	switch {
-	case bad == 0:
+	switch bad {
+	case 0:
 		return finding{}, false
-	case bad == seen:
+	case seen:
 		return worst, true
 	}
 	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true
