@@ -82,7 +82,9 @@ func scan(s string, found func(from, to int, kind string)) {
 		from, to, next, kind := 0, 0, i+1, ""
 		switch class := classes[s[i]]; {
 		case class == part:
-			from, to, next, kind = wordAt(s, i)
+			if next = dull(s, i); next == i {
+				from, to, next, kind = wordAt(s, i)
+			}
 		case class&sign != 0:
 			from, to, next, kind = signAt(s, i)
 		}
@@ -92,12 +94,13 @@ func scan(s string, found func(from, to int, kind string)) {
 	}
 }
 
-// What a byte is: a part of a word, what a part of a name may follow, or what signAt reads;
-// 0 is none of these.
+// What a byte is: a part of a word, what a part of a name may follow, what signAt reads, or
+// what may follow a word that is the first part of a key; 0 is none of these.
 const (
 	part = 1 << iota
 	joint
 	sign
+	within
 )
 
 var classes = func() (t [256]uint8) {
@@ -108,6 +111,9 @@ var classes = func() (t [256]uint8) {
 	}
 	for _, c := range []byte("-:=[\\$\xef") {
 		t[c] = sign
+	}
+	for _, c := range []byte("/+.:") {
+		t[c] |= within
 	}
 	t['_'] |= joint
 	t['-'] |= joint
@@ -175,6 +181,24 @@ func captured(form *regexp.Regexp, s string, i int) (from, to int) {
 		return 0, 0
 	}
 	return i + m[2], i + m[3]
+}
+
+// dull gives the end of the word that begins at i where a glance tells, as with most words,
+// that wordAt would find nothing; else i.
+func dull(s string, i int) int {
+	if formAt(s[i:]) > 0 || i > 0 && s[i-1] == '-' {
+		return i
+	}
+	end, three := i, 0
+	for ; end < len(s) && classes[s[end]] == part; end++ {
+		if three = three<<5&(1<<15-1) | int(s[end]&31); end > i+1 && nameBits.has(three) && nameBegins(s[end-2:], three) {
+			return i
+		}
+	}
+	if end-i == bareLong || end < len(s) && classes[s[end]]&(joint|within) != 0 {
+		return i
+	}
+	return end
 }
 
 // wordAt reads the word that begins at i. It returns the bounds and the kind of

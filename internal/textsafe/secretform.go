@@ -105,23 +105,24 @@ var (
 	printable = regexp.MustCompile(`^[ -~\n\r\t]*$`)
 )
 
+const bareLong = 40
+
 // bareKey is the length of the access key without a mark that begins at i, in a word that
 // reaches to end: 40 characters of base64, as AWS and others write it, drawn at random. It
 // is 0 for paths, for encoded text, and where the run is longer or shorter.
 func bareKey(s string, i, end int) int {
-	const long = 40
-	if end-i > long || end-i < long && (end == len(s) || s[end] != '/' && s[end] != '+') ||
+	if end-i > bareLong || end-i < bareLong && (end == len(s) || s[end] != '/' && s[end] != '+') ||
 		i > 0 && (inWord(s[i-1]) || strings.IndexByte("+/%.", s[i-1]) >= 0) {
 		return 0
 	}
-	m := bare.FindStringSubmatch(s[i:min(len(s), i+long+2)])
+	m := bare.FindStringSubmatch(s[i:min(len(s), i+bareLong+2)])
 	if m == nil || count(m[1], isLower) < 6 || count(m[1], isUpper) < 6 || count(m[1], isDigit) < 2 || oneWord.MatchString(m[1]) {
 		return 0
 	}
 	if text, err := base64.StdEncoding.DecodeString(m[1]); err == nil && printable.Match(text) {
 		return 0
 	}
-	return long
+	return bareLong
 }
 
 // span is the length of the beginning of s that consists of such bytes.
