@@ -137,13 +137,11 @@ func (k *deferredAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
 // hosts refuses requests for another host than this one before anything else looks
 // at them: a page of a site whose name was made to lead here (DNS rebinding) shows
 // the origin and the host of that site.
-func (s *server) hosts(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if !s.cfg.allows(c.Request()) {
-			return memoryd.Errorf(memoryd.Misdirected, "the Host header names another server; add the name to http.allowed_hosts")
-		}
-		return next(c)
+func (s *server) hosts(c echo.Context) error {
+	if !s.cfg.allows(c.Request()) {
+		return memoryd.Errorf(memoryd.Misdirected, "the Host header names another server; add the name to http.allowed_hosts")
 	}
+	return nil
 }
 
 // allows reports whether a request is for this server: for a name of this machine's
@@ -191,27 +189,22 @@ func isLoopback(host string) bool {
 // localUsers refuses, where no keys are asked for, other users of this machine: whoever
 // could ask could read what agents of this user do, and delete it. Probes are answered,
 // and who shows a key must show a good one.
-func (s *server) localUsers(next echo.HandlerFunc) echo.HandlerFunc {
-	if !s.cfg.OwnUsers() {
-		return next
+func (s *server) localUsers(c echo.Context) error {
+	r := c.Request()
+	if !s.cfg.OwnUsers() || slices.Contains(probes, r.URL.Path) || !access.Foreign(r.Context()) {
+		return nil
 	}
-	return func(c echo.Context) error {
-		r := c.Request()
-		if slices.Contains(probes, r.URL.Path) || !access.Foreign(r.Context()) {
-			return next(c)
+	var err error = memoryd.Errorf(memoryd.Unauthenticated,
+		"without keys, this server answers only the user who runs it and root; set http.local_users to any to admit all users of this machine")
+	if token := tokenOf(r); token != "" && s.Keys != nil {
+		p, wrong := s.Keys.Verify(token)
+		if err = wrong; err == nil {
+			c.SetRequest(r.WithContext(access.With(r.Context(), p)))
+			return nil
 		}
-		var err error = memoryd.Errorf(memoryd.Unauthenticated,
-			"without keys, this server answers only the user who runs it and root; set http.local_users to any to admit all users of this machine")
-		if token := tokenOf(r); token != "" && s.Keys != nil {
-			p, wrong := s.Keys.Verify(token)
-			if err = wrong; err == nil {
-				c.SetRequest(r.WithContext(access.With(r.Context(), p)))
-				return next(c)
-			}
-		}
-		c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="memoryd"`)
-		return err
 	}
+	c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="memoryd"`)
+	return err
 }
 
 // admit finds out on whose behalf a request is, and refuses it where that one may
@@ -271,7 +264,7 @@ func tokenOf(r *http.Request) string {
 	if scheme, value, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(value)
 	}
-	return r.Header.Get("X-API-Key")
+	return r.Header.Get("X-Api-Key") // written so, it is looked up as it stands
 }
 
 // workspaceOf is the workspace that a request is about, "" being the usual one. One

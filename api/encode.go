@@ -243,7 +243,7 @@ func writeTagged(c echo.Context, v any) error {
 		return err
 	}
 	e = e.tagged()
-	c.Response().Header().Set("ETag", e.tag)
+	c.Response().Header().Set("Etag", e.tag)
 	c.Response().Header().Set("Cache-Control", "private, no-cache") // it may be kept, and is asked for again by its tag
 	for known := range strings.SplitSeq(c.Request().Header.Get("If-None-Match"), ",") {
 		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == e.tag || known == "*" {

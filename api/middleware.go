@@ -66,15 +66,13 @@ func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
 // sameOrigin refuses what a web page of another site makes a browser send here:
 // a server on this machine is in reach of every page that its user opens.
 // Programs send neither Origin nor Sec-Fetch-Site and are not concerned.
-func sameOrigin() echo.MiddlewareFunc {
+func sameOrigin() guard {
 	protection := http.NewCrossOriginProtection()
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if err := protection.Check(c.Request()); err != nil {
-				return memoryd.Wrap(memoryd.Forbidden, err, "requests from pages of other sites are refused")
-			}
-			return next(c)
+	return func(c echo.Context) error {
+		if err := protection.Check(c.Request()); err != nil {
+			return memoryd.Wrap(memoryd.Forbidden, err, "requests from pages of other sites are refused")
 		}
+		return nil
 	}
 }
 
@@ -99,14 +97,30 @@ func (s *server) traced(tracer Tracer) echo.MiddlewareFunc {
 
 // room turns away what the server cannot take now, before anything is asked or read: a
 // refusal must cost next to nothing, or those under overload take what others need.
-func (s *server) room(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if s.traits[c.Path()]&withBody != 0 {
-			if err := s.quota.Room(min(c.Request().ContentLength, s.cfg.MaxBodyBytes)); err != nil {
-				return s.refuseBody(c, err)
+func (s *server) room(c echo.Context) error {
+	if s.traits[c.Path()]&withBody == 0 {
+		return nil
+	}
+	if err := s.quota.Room(min(c.Request().ContentLength, s.cfg.MaxBodyBytes)); err != nil {
+		return s.refuseBody(c, err)
+	}
+	return nil
+}
+
+// guard refuses requests, with an error, before a route serves them.
+type guard = func(c echo.Context) error
+
+// guardedBy lets in what all guards let in.
+func guardedBy(guards ...guard) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			for _, g := range guards {
+				if err := g(c); err != nil {
+					return err
+				}
 			}
+			return next(c)
 		}
-		return next(c)
 	}
 }
 

@@ -219,7 +219,10 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 // beginning of the body, or before; what the workspace has no room for is read no further.
 func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
 	q := queryOf(c)
-	named := cmp.Or(q.path("workspace"), c.QueryParam("workspace"))
+	named := q.path("workspace")
+	if named == "" && c.Request().URL.RawQuery != "" {
+		named = c.QueryParam("workspace")
+	}
 	if e.traits&withBody != 0 {
 		if body, err = s.takeBody(c, lease, func(head []byte) error {
 			if named = cmp.Or(named, peekWorkspace(head)); named == "" || q.err != nil {

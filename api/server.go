@@ -190,7 +190,7 @@ func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 	if s.Tracer != nil {
 		e.Use(s.traced(s.Tracer))
 	}
-	e.Use(s.observe, s.room, s.hosts, sameOrigin(), s.localUsers)
+	e.Use(s.observe, guardedBy(s.room, s.hosts, sameOrigin(), s.localUsers))
 	for _, r := range s.endpoints(docs) {
 		if !has(r.path) {
 			continue

@@ -217,7 +217,7 @@ func (a *app) judged(e evaluate.Event) {
 		a.metrics.Judged(effect.SideOf(e.Metadata).String(), labels[e.Evaluation.Score])
 		by, _, _ := strings.Cut(e.Evaluation.JudgedBy, ":")
 		a.tracer.Evaluated(trace.Evaluation{
-			Workspace: e.Workspace, Tool: e.Tool, Call: e.Key.String(), Score: e.Evaluation.Score, Label: labels[e.Evaluation.Score], By: by,
+			Workspace: e.Workspace, Tool: e.Tool, Call: e.Key, Score: e.Evaluation.Score, Label: labels[e.Evaluation.Score], By: by,
 		})
 	}
 }

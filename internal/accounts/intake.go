@@ -153,11 +153,9 @@ func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for outcome, n := range map[string]int{"new": fresh, "known": known, "refused": refused} {
-		if n > 0 {
-			i.count(source, outcome, n)
-		}
-	}
+	i.count(source, "new", fresh)
+	i.count(source, "known", known)
+	i.count(source, "refused", refused)
 }
 
 // wayOf tells by a call's metadata which way it came, "" for those that Recognise counted.
@@ -193,6 +191,9 @@ func (i *Intake) LastSeen() map[string]time.Time {
 
 // count adds to a counter; the mutex is held.
 func (i *Intake) count(source, outcome string, n int) {
+	if n == 0 {
+		return
+	}
 	if i.counts[source] == nil {
 		if len(i.counts) >= maxSources {
 			source = "other"

@@ -58,16 +58,18 @@ type rows map[label]*Row
 
 func (rs rows) add(r Row) {
 	l := r.label()
-	if _, ok := rs[l]; !ok && len(rs) >= maxRows {
+	if len(rs) >= maxRows && rs[l] == nil {
 		l.tool = ""
-		if _, ok := rs[l]; !ok && len(rs) >= 2*maxRows {
+		if len(rs) >= 2*maxRows && rs[l] == nil {
 			l.by, _, _ = strings.Cut(l.by, ":")
 		}
 	}
-	if rs[l] == nil {
-		rs[l] = &Row{Tool: l.tool, Op: l.op, By: l.by}
+	row := rs[l]
+	if row == nil {
+		row = &Row{Tool: l.tool, Op: l.op, By: l.by}
+		rs[l] = row
 	}
-	rs[l].add(r)
+	row.add(r)
 }
 
 // sorted gives the rows by tool, op and who answered.

@@ -120,7 +120,8 @@ func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context
 
 // Evaluation is a verdict on a call.
 type Evaluation struct {
-	Workspace, Tool, Call string
+	Workspace, Tool string
+	Call            memoryd.CallKey
 	// Score is 0, 0.5 or 1; Label is its meaning, and By is the judge, as fixed words of the
 	// program.
 	Score     float64
@@ -141,7 +142,7 @@ func (t *Tracer) Evaluated(e Evaluation) {
 	span.AddEvent("gen_ai.evaluation.result", otel.WithAttributes(
 		attribute.String("gen_ai.evaluation.name", "memoryd"), attribute.Float64("gen_ai.evaluation.score.value", e.Score),
 		attribute.String("gen_ai.evaluation.score.label", e.Label), attribute.String("memoryd.judge", e.By),
-		attribute.String("memoryd.call", e.Call)))
+		attribute.String("memoryd.call", e.Call.String())))
 	span.End()
 }
 
