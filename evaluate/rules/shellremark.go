@@ -74,19 +74,18 @@ const pipeStatus = "${PIPESTATUS[0]}"
 
 // shows reports whether a command hands out the end of a file that the one before it wrote to.
 func (p *shellProgram) shows(s, before *syntax.Stmt) bool {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) < 2 || !cutters[p.simple(s)] {
+	if !cutters[p.simple(s)] {
 		return false
 	}
-	file := p.word(c.Args[len(c.Args)-1].Parts)
+	args := s.Cmd.(*syntax.CallExpr).Args //nolint:forcetypeassert // it is simple
+	file := p.word(args[len(args)-1].Parts)
 	return slices.ContainsFunc(before.Redirs, func(r *syntax.Redirect) bool { return r.Word != nil && p.word(r.Word.Parts) == file })
 }
 
-// simple is the name of the only command of a statement that writes to no file, "" if it is
-// more than that.
+// simple is the name of the only command of a statement, "" if it is more than that.
 func (p *shellProgram) simple(s *syntax.Stmt) string {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || writesFile(s.Redirs) {
+	if !ok || len(c.Args) == 0 {
 		return ""
 	}
 	return baseName(p.word(c.Args[0].Parts))
@@ -99,15 +98,5 @@ var cutters = phrases.Words("head", "tail", "cat", "tee", "less", "more")
 // withoutRemarks is an output without the fixed texts that the program prints at its
 // beginning and end, where there is more.
 func (p *shellProgram) withoutRemarks(out string) string {
-	if p.opening != "" {
-		if rest, ok := strings.CutPrefix(out, p.opening); ok {
-			out = rest
-		}
-	}
-	if p.closing != "" {
-		if rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), p.closing); ok {
-			out = rest
-		}
-	}
-	return out
+	return strings.TrimSuffix(strings.TrimRight(strings.TrimPrefix(out, p.opening), "\r\n "), p.closing)
 }

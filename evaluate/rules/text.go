@@ -167,5 +167,5 @@ func (t *text) at(i int) *line {
 // short reports whether the text is a message rather than content: at most n
 // lines and size bytes.
 func (t *text) short(n, size int) bool {
-	return !t.long && t.total <= n && len(t.full) <= size
+	return t.total <= n && len(t.full) <= size
 }

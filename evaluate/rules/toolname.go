@@ -65,7 +65,7 @@ func (t *tool) is(p purposes) bool { return t.fors&p != 0 }
 
 // listsTroubles reports whether a tool is named for the troubles that it shows: "nginx.errors".
 func (t *tool) listsTroubles() bool {
-	return len(t.words) > 1 && troubleNames[t.words[len(t.words)-1]] && !t.is(actor)
+	return len(t.words) > 1 && troubleNames[t.words[len(t.words)-1]]
 }
 
 // nameWords splits a tool's name at case changes and at everything that is no

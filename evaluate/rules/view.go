@@ -8,7 +8,6 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/score"
-	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/reading"
 )
@@ -53,8 +52,7 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 		v.body.Doc = *loosejson.Parse(out)
 	}
 	v.out.read(out)
-	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array &&
-		d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
+	if d := v.body; d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array {
 		d.Doc = loosejson.Doc{} // "[22012] a message" is no list
 	}
 	return v
@@ -83,9 +81,7 @@ func (v *view) quotes(t *text) bool {
 }
 
 // logs reports whether the text is what a tool for logs returned.
-func (v *view) logs(t *text) bool {
-	return t.total > 1 && v.ask.command == "" && v.ask.is(logger) && (t.total > 2 || !errortext.Heads(t.first().low()))
-}
+func (v *view) logs(t *text) bool { return t.total > 1 && v.ask.is(logger) }
 
 // describe says in a few words what a successful call returned, read once.
 func (v *view) describe() string {

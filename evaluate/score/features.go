@@ -187,16 +187,16 @@ func (f *Features) shape(c *Call) {
 	default:
 		form = 21
 	}
-	size := uint32(0)
+	size, lines := uint32(0), uint32(min(strings.Count(c.Output, "\n"), 3))
 	for n := len(c.Output); n > 24; n /= 3 {
 		size++
 	}
 	f.add(mix(ofShape, form, 0))
 	f.add(mix(ofShape, form, 1+size))
-	f.add(mix(ofShape, form, 100+uint32(min(strings.Count(c.Output, "\n"), 3))))
+	f.add(mix(ofShape, form, 100+lines))
 	f.add(mix(ofPurpose, f.purpose, form))
 	f.add(mix(ofPurpose, f.purpose, 100+size))
-	f.add(mix(ofPurpose, f.purpose, 200+uint32(min(strings.Count(c.Output, "\n"), 3))))
+	f.add(mix(ofPurpose, f.purpose, 200+lines))
 }
 
 // member adds a value of a structure and what is below it: its name, what kind of
@@ -296,9 +296,9 @@ func (f *Features) put(h uint32) {
 // the words that the input brought.
 func (f *Features) word(w *word) uint32 {
 	switch {
-	case w.digit && w.n == 1 && w.first == '0':
+	case w.n == 1 && w.first == '0':
 		return w.hash
-	case w.digit && w.n == 3 && w.first >= '2' && w.first <= '5':
+	case w.n == 3 && w.first >= '2' && w.first <= '5':
 		return with(basis(ofWord), w.first)
 	case w.digit:
 		return number

@@ -93,7 +93,7 @@ func unfenced(s string) string {
 	head, inner, _ := strings.Cut(s, "\n")
 	fence := head[:len(head)-len(strings.TrimLeft(head, "`"))]
 	inner, closed := strings.CutSuffix("\n"+inner, "\n"+fence)
-	if !closed || len(fence) < 3 || strings.ContainsAny(head[len(fence):], "` \t") || strings.Contains(inner, "\n"+fence) {
+	if !closed || len(fence) < 3 || strings.Contains(inner, "\n"+fence) {
 		return s
 	}
 	return inner
@@ -147,7 +147,7 @@ func content(s string, failed bool) string {
 		return s
 	}
 	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 ||
-		structured > 0 && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
+		structured > 0 && !loosejson.Looks(text) && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
 		return s
 	}
 	return text

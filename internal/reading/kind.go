@@ -214,28 +214,14 @@ func blanks(s string, are bool) int {
 }
 
 // bare is a word without the signs around it.
-func bare(word string) string {
-	for word != "" && signs[word[0]] {
-		word = word[1:]
+func bare(word string) string { return strings.TrimFunc(word, isSign) }
+
+func isSign(r rune) bool {
+	if r < utf8.RuneSelf {
+		return classes[r]&isSignChar != 0
 	}
-	for word != "" && signs[word[len(word)-1]] {
-		word = word[:len(word)-1]
-	}
-	if word == "" || word[0] < utf8.RuneSelf && word[len(word)-1] < utf8.RuneSelf {
-		return word
-	}
-	return strings.TrimFunc(word, isSign)
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
-
-func isSign(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-
-// signs are those of ASCII.
-var signs = func() (t [256]bool) {
-	for c := range rune(utf8.RuneSelf) {
-		t[c] = isSign(c)
-	}
-	return t
-}()
 
 // How many words of the first and of the last line are a kind's on each level.
 const (
@@ -312,7 +298,7 @@ func (b *builder) words(line string, most, few int) (fewEnd int) {
 			end := blanks(line, false)
 			word, before, line = b.masked(line[:end], before), line[:end], line[end:]
 		}
-		if n > 0 && last == word && word[0] >= utf8.RuneSelf {
+		if last == word && word[0] >= utf8.RuneSelf {
 			continue
 		}
 		if n == few {
@@ -358,10 +344,10 @@ func quoteEnd(s string) int {
 func (b *builder) masked(word, before string) string {
 	core := bare(word)
 	switch {
-	case core != "" && b.given.Has(uint64(with(fnvBasis, core))):
+	case b.given.Has(uint64(with(fnvBasis, core))):
 		return "‹given›"
 	case holds(core, isDigit):
-		if decides(core, word, before) {
+		if decides(core, before) {
 			return word
 		}
 		return "‹number›"
@@ -376,6 +362,7 @@ const (
 	isDigit = 1 << iota
 	isSlash
 	isSpace
+	isSignChar // neither letter, digit nor underscore
 )
 
 var classes = func() (t [256]byte) {
@@ -386,6 +373,9 @@ var classes = func() (t [256]byte) {
 	for c := range rune(utf8.RuneSelf) {
 		if unicode.IsSpace(c) {
 			t[c] = isSpace
+		}
+		if !phrases.IsWord(byte(c)) {
+			t[c] |= isSignChar
 		}
 	}
 	return t
@@ -403,11 +393,11 @@ func holds(s string, class byte) bool {
 
 // decides reports whether a number tells how a call went: nothing at all, or the number
 // behind a word such as "status".
-func decides(core, word, before string) bool {
+func decides(core, before string) bool {
 	if core == "0" {
 		return true
 	}
-	if len(core) > 5 || strings.Trim(core, "0123456789") != "" || strings.ContainsAny(word, "%$€/") {
+	if len(core) > 5 || strings.Trim(core, "0123456789") != "" {
 		return false
 	}
 	switch strings.ToLower(bare(before)) {

@@ -127,7 +127,7 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth i
 	case loosejson.Object, loosejson.Array:
 		w.write("nothing")
 	case loosejson.True, loosejson.False, loosejson.Null:
-		w.write(constant(n))
+		w.write(strings.ToLower(n.Val))
 	case loosejson.Number:
 		if says&isCode != 0 || n.Val == "0" {
 			w.write(n.Val)
@@ -145,19 +145,6 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth i
 	case len(val) <= maxValue:
 		w.lists[2] = append(w.lists[2], w.since(from))
 	}
-}
-
-// constant is true, false or null, or what is written for it, in lower case.
-func constant(n *loosejson.Node) string {
-	switch {
-	case n.Val != "":
-		return strings.ToLower(n.Val)
-	case n.Kind == loosejson.True:
-		return "true"
-	case n.Kind == loosejson.False:
-		return "false"
-	}
-	return "null"
 }
 
 // said writes a text with its data masked, or nothing where nothing of it is worth anything: a
