@@ -76,8 +76,7 @@ func parseShell(parser *syntax.Parser, command string) shellProgram {
 	return p
 }
 
-// statements parses the source. What is open at its end is closed as the parser
-// says: quotes, brackets, here-documents, loops.
+// statements parses the source. Here-documents that are open at its end are closed.
 func (p *shellProgram) statements() []*syntax.Stmt {
 	p.source = shallow(p.source)
 	for range maxRepairs {
@@ -85,19 +84,11 @@ func (p *shellProgram) statements() []*syntax.Stmt {
 		if err == nil {
 			return f.Stmts
 		}
-		text, said := err.Error(), ""
-		if end := strings.LastIndexByte(text, '`'); end > 0 {
-			said = text[strings.LastIndexByte(text[:end], '`')+1 : end]
+		_, end, open := strings.Cut(err.Error(), "here-document `")
+		if !open {
+			break
 		}
-		switch {
-		case said == "":
-			return nil
-		case strings.Contains(text, "here-document"), strings.Contains(text, "must end with"):
-			said = "\n" + said + "\n"
-		case !strings.Contains(text, "without "):
-			return nil
-		}
-		p.source += said
+		p.source += "\n" + strings.TrimSuffix(end, "`") + "\n"
 	}
 	return nil
 }
