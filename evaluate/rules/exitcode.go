@@ -101,7 +101,7 @@ func isField(s string) bool {
 // exitStatusOf reads a line whose point is the status: short, with the number at
 // its end.
 func exitStatusOf(l *line) (code int, known bool) {
-	if !l.has(hasExit) {
+	if len(l.s) > 120 || !l.has(hasExit) {
 		return 0, false
 	}
 	said := exitForm.FindStringSubmatch(l.low())

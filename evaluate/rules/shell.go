@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"strconv"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -139,7 +138,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	program := baseName(name)
 	sh := &v.ask.shell
 	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
-	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
+	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(line) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
 		return shellLine(name2, complaint)
 	}
@@ -201,6 +200,5 @@ func isShellName(name string) bool {
 
 // isLineNumber accepts "line 3" and "3".
 func isLineNumber(s string) bool {
-	_, err := strconv.ParseUint(strings.TrimPrefix(s, "line "), 10, 20)
-	return err == nil
+	return s != "" && strings.Trim(strings.TrimPrefix(s, "line "), "0123456789") == ""
 }

@@ -328,10 +328,14 @@ func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 }
 
 // inner gives the substitutions in a node, but not those inside of them: $(…), `…`, <(…), >(…).
-func (p *shellProgram) inner(n syntax.Node) (lists [][]*syntax.Stmt) {
+func (p *shellProgram) inner(n syntax.Node) [][]*syntax.Stmt {
 	if !strings.ContainsAny(p.text(n), "`(") {
 		return nil
 	}
+	return substitutions(n)
+}
+
+func substitutions(n syntax.Node) (lists [][]*syntax.Stmt) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:

@@ -214,13 +214,18 @@ func blanks(s string, are bool) int {
 }
 
 // bare is a word without the signs around it.
-func bare(word string) string { return strings.TrimFunc(word, isSign) }
-
-func isSign(r rune) bool {
-	if r < utf8.RuneSelf {
-		return classes[r]&isSignChar != 0
+func bare(word string) string {
+	from, to := 0, len(word)
+	for from < to && classes[word[from]]&isSign != 0 {
+		from++
 	}
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	for from < to && classes[word[to-1]]&isSign != 0 {
+		to--
+	}
+	if word = word[from:to]; holds(word, isForeign) {
+		return strings.TrimFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	return word
 }
 
 // How many words of the first and of the last line are a kind's on each level.
@@ -362,7 +367,8 @@ const (
 	isDigit = 1 << iota
 	isSlash
 	isSpace
-	isSignChar // neither letter, digit nor underscore
+	isSign    // neither letter, digit nor underscore
+	isForeign // not of ASCII
 )
 
 var classes = func() (t [256]byte) {
@@ -375,8 +381,9 @@ var classes = func() (t [256]byte) {
 			t[c] = isSpace
 		}
 		if !phrases.IsWord(byte(c)) {
-			t[c] |= isSignChar
+			t[c] |= isSign
 		}
+		t[utf8.RuneSelf+c] = isForeign
 	}
 	return t
 }()
