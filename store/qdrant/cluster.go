@@ -147,17 +147,15 @@ func (s *backend) collection(ctx context.Context, name string) (*qd.CollectionIn
 // nobody can be sure to have met all nodes. So all are asked what all can do.
 func (s *backend) versions(ctx context.Context) (list []string, err error) {
 	for range s.cfg.Connections {
-		reply, err := ask(ctx, s, "health check", func(ctx context.Context) (*qd.HealthCheckReply, error) {
-			return s.client.GetQdrantClient().HealthCheck(ctx, &qd.HealthCheckRequest{})
-		})
+		reply, err := ask(ctx, s, "health check", s.client.HealthCheck)
 		if err != nil {
 			return nil, err
 		}
-		v, err := parseVersion(reply.GetVersion())
-		if err != nil {
-			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant does not report its version")
+		var major, minor int
+		if _, err := fmt.Sscanf(reply.GetVersion(), "%d.%d", &major, &minor); err != nil {
+			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: version %q: %w", ErrUnfit, reply.GetVersion(), err), "Qdrant does not report its version")
 		}
-		if !v.atLeast(1, 16) {
+		if major < 1 || major == 1 && minor < 16 {
 			return nil, memoryd.Wrap(memoryd.Unavailable, ErrUnfit,
 				fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
 		}

@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"slices"
 
 	"memoryd"
 
@@ -46,9 +47,7 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 	if len(gone) > 0 && len(gone) == len(kept) {
 		return len(gone), s.DeleteTool(ctx, ref)
 	}
-	for rest := gone; len(rest) > 0; {
-		part := rest[:min(len(rest), 512)]
-		rest = rest[len(part):]
+	for part := range slices.Chunk(gone, 512) {
 		if err := s.strip(ctx, s.calls, pointIDs(part), bodyFields[:]); err != nil {
 			return 0, err
 		}
@@ -59,12 +58,7 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 // markDeleted tells those who watch a tool that calls have left its history. It is also for
 // who repeats a deletion of which nobody knows whether it was done.
 func (s *backend) markDeleted(ctx context.Context, toolID, life string) error {
-	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
-			CollectionName: s.tools, Wait: new(true), Payload: payload{fieldDeleted: word(newMark())}, Ordering: s.appendOrder(),
-			PointsSelector: qd.NewPointsSelectorFilter(all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life))),
-		})
-	})
+	return s.set(ctx, s.tools, s.appendOrder(), all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life)), payload{fieldDeleted: word(newMark())})
 }
 
 // ending is a tool whose life is to end.
@@ -111,9 +105,7 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 	if err != nil {
 		return 0, err
 	}
-	for rest := tools; len(rest) > 0; {
-		part := rest[:min(len(rest), 256)]
-		rest = rest[len(part):]
+	for part := range slices.Chunk(tools, 256) {
 		if err := s.end(ctx, part); err != nil {
 			return 0, err
 		}

@@ -151,7 +151,7 @@ func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, erro
 // the same is still so. Pending calls are read each time.
 func (s *backend) keptOf(ctx context.Context, life string, ids []string, verdicts int64) ([]narrow, error) {
 	if len(ids) >= maxIDs {
-		return s.look(ctx, life, 0)
+		return s.look(ctx, life)
 	}
 	known := s.looks.get(life)
 	times := map[string]int64{}
@@ -184,7 +184,7 @@ func (s *backend) keptOf(ctx context.Context, life string, ids []string, verdict
 	for _, id := range unknown {
 		p := point{id, found[id]}
 		if !p.has(fieldSeq) { // let go since: what took its place is not among the ids
-			return s.look(ctx, life, 0)
+			return s.look(ctx, life)
 		}
 		if now.calls[id], err = narrowOf(p); err != nil {
 			return nil, err
@@ -232,13 +232,10 @@ func (h *history) add(calls []narrow) bool {
 	return int64(len(h.kept)) < h.bound
 }
 
-// look reads a history page by page, newest first, at most limit calls (0: all).
-func (s *backend) look(ctx context.Context, life string, limit int) ([]narrow, error) {
+// look reads a history page by page, newest first.
+func (s *backend) look(ctx context.Context, life string) ([]narrow, error) {
 	const firstPage, maxPage = 128, 1024
 	h := history{bound: math.MaxInt64}
-	if limit > 0 {
-		h.bound = int64(limit)
-	}
 	seen := map[string]bool{}
 	var from *int64
 	for page := firstPage; ; {

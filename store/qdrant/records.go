@@ -83,7 +83,7 @@ func (s *backend) replaceRecord(ctx context.Context, id, life string, old payloa
 		err = s.insert(ctx, s.docs, s.compareOrder(), []*qd.PointStruct{newPoint(id, p)})
 	} else {
 		same := all(qd.NewHasID(qd.NewIDUUID(id)), isInt(fieldRevision, revision))
-		err = s.set(ctx, s.docs, same, p)
+		err = s.set(ctx, s.docs, s.compareOrder(), same, p)
 	}
 	if err != nil {
 		return false, err

@@ -74,9 +74,7 @@ func (s *backend) get(ctx context.Context, collection string, ids []*qd.PointId,
 
 func (s *backend) getOnce(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
 	var out []point
-	for len(ids) > 0 {
-		part := ids[:min(len(ids), getBatch)]
-		ids = ids[len(part):]
+	for part := range slices.Chunk(ids, getBatch) {
 		found, err := ask(ctx, s, "get", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 			return s.client.Get(ctx, &qd.GetPoints{
 				CollectionName: collection, Ids: part, WithPayload: with, WithVectors: qd.NewWithVectors(false),
@@ -196,13 +194,13 @@ func newCallPoint(id string, p payload) *qd.PointStruct {
 // insert writes points whose ids are not there; the others stay as they are.
 func (s *backend) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
 	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: order, UpdateFilter: nothing()}
-	return s.update(ctx, "insert", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
+	return update(ctx, s, "insert", s.client.Upsert, r)
 }
 
 // replace writes those points that the filter holds for, or that are not there.
 func (s *backend) replace(ctx context.Context, collection string, points []*qd.PointStruct, f *qd.Filter) error {
 	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder(), UpdateFilter: f}
-	return s.update(ctx, "replace", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
+	return update(ctx, s, "replace", s.client.Upsert, r)
 }
 
 // upsert writes points whatever is there.
@@ -212,37 +210,29 @@ func (s *backend) upsert(ctx context.Context, collection string, points []*qd.Po
 
 // set merges fields into the points that the filter holds for; it never makes
 // one.
-func (s *backend) set(ctx context.Context, collection string, f *qd.Filter, p payload) error {
-	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
-			CollectionName: collection, Wait: new(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
-			Ordering: s.compareOrder(),
-		})
+func (s *backend) set(ctx context.Context, collection string, order *qd.WriteOrdering, f *qd.Filter, p payload) error {
+	return update(ctx, s, "set payload", s.client.SetPayload, &qd.SetPayloadPoints{
+		CollectionName: collection, Wait: new(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f), Ordering: order,
 	})
 }
 
 // strip takes fields from points.
 func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
-	return s.update(ctx, "delete payload", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.DeletePayload(ctx, &qd.DeletePayloadPoints{
-			CollectionName: collection, Wait: new(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
-			Ordering: s.appendOrder(),
-		})
+	return update(ctx, s, "delete payload", s.client.DeletePayload, &qd.DeletePayloadPoints{
+		CollectionName: collection, Wait: new(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids), Ordering: s.appendOrder(),
 	})
 }
 
 func (s *backend) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
-	return s.update(ctx, "delete", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.Delete(ctx, &qd.DeletePoints{
-			CollectionName: collection, Wait: new(true), Points: which, Ordering: s.compareOrder(),
-		})
+	return update(ctx, s, "delete", s.client.Delete, &qd.DeletePoints{
+		CollectionName: collection, Wait: new(true), Points: which, Ordering: s.compareOrder(),
 	})
 }
 
 // update makes a write and sees that it was done, not only noted.
-func (s *backend) update(ctx context.Context, what string, write func(context.Context) (*qd.UpdateResult, error)) error {
+func update[Q any](ctx context.Context, s *backend, what string, write func(context.Context, Q) (*qd.UpdateResult, error), request Q) error {
 	_, err := ask(ctx, s, what, func(ctx context.Context) (*qd.UpdateResult, error) {
-		r, err := write(ctx)
+		r, err := write(ctx, request)
 		if err == nil && r.GetStatus() != qd.UpdateStatus_Completed {
 			return nil, errNotDone(r.GetStatus())
 		}

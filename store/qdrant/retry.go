@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	"memoryd"
@@ -112,14 +113,7 @@ func codeOf(err error) codes.Code {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return codes.DeadlineExceeded
 	}
-	if st, ok := status.FromError(err); ok {
-		return st.Code()
-	}
-	var carrier interface{ GRPCStatus() *status.Status }
-	if errors.As(err, &carrier) {
-		return carrier.GRPCStatus().Code()
-	}
-	return codes.Unknown
+	return status.Code(err)
 }
 
 // kindOf gives a failed request its kind.
@@ -147,14 +141,10 @@ func kindOf(what string, err error, after time.Duration) error {
 
 // sleepFor waits, or ends with the context.
 func sleepFor(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
+	if !lifecycle.Sleep(ctx, d) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // errNotDone is a write that the server noted but had not carried out in time.

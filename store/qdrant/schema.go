@@ -113,9 +113,7 @@ func (s *backend) ensureSchema(ctx context.Context) error {
 
 // aliases gives the collection of each alias.
 func (s *backend) aliases(ctx context.Context) (map[string]string, error) {
-	list, err := ask(ctx, s, "list aliases", func(ctx context.Context) ([]*qd.AliasDescription, error) {
-		return s.client.ListAliases(ctx)
-	})
+	list, err := ask(ctx, s, "list aliases", s.client.ListAliases)
 	target := map[string]string{}
 	for _, a := range list {
 		target[a.GetAliasName()] = a.GetCollectionName()
@@ -262,9 +260,7 @@ func (s *backend) createIndex(ctx context.Context, alias string, ix index) error
 			Lookup: new(true), Range: new(true), OnDisk: onDisk, //nolint:staticcheck // older servers know no other
 		})
 	}
-	return s.update(ctx, "create index", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.CreateFieldIndex(ctx, r)
-	})
+	return update(ctx, s, "create index", s.client.CreateFieldIndex, r)
 }
 
 // derive makes a UUID from what a point stands for: version 8 (RFC 9562, section

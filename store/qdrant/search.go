@@ -50,27 +50,19 @@ func searchVectors(tool, guideline string) *qd.Vectors {
 func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guideline string) error {
 	vectors := searchVectors(tool, guideline)
 	if len(vectors.GetVectors().GetVectors()) == 0 {
-		return s.unindex(ctx, f)
-	}
-	err := s.update(ctx, "update vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.UpdateVectors(ctx, &qd.UpdatePointVectors{
-			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(), UpdateFilter: f,
-			Points: []*qd.PointVectors{{Id: qd.NewIDUUID(id), Vectors: vectors}},
+		return update(ctx, s, "delete vectors", s.client.DeleteVectors, &qd.DeletePointVectors{
+			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(),
+			PointsSelector: qd.NewPointsSelectorFilter(f), Vectors: &qd.VectorsSelector{Names: []string{searchVector}},
 		})
+	}
+	err := update(ctx, s, "update vectors", s.client.UpdateVectors, &qd.UpdatePointVectors{
+		CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(), UpdateFilter: f,
+		Points: []*qd.PointVectors{{Id: qd.NewIDUUID(id), Vectors: vectors}},
 	})
 	if codeOf(err) == codes.NotFound {
 		return nil // the tool was deleted meanwhile
 	}
 	return err
-}
-
-func (s *backend) unindex(ctx context.Context, f *qd.Filter) error {
-	return s.update(ctx, "delete vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return s.client.DeleteVectors(ctx, &qd.DeletePointVectors{
-			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(),
-			PointsSelector: qd.NewPointsSelectorFilter(f), Vectors: &qd.VectorsSelector{Names: []string{searchVector}},
-		})
-	})
 }
 
 // SearchTools implements store.Tools. Two words may have the same number, so results are

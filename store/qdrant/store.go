@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -252,27 +250,3 @@ func (uncompressed) Decompress(r io.Reader) (io.Reader, error) { return r, nil }
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
-
-// version is a server's version.
-type version struct{ major, minor int }
-
-func (v version) atLeast(major, minor int) bool {
-	return v.major > major || v.major == major && v.minor >= minor
-}
-
-// parseVersion reads "1.16.3" and "1.17.0-dev".
-func parseVersion(s string) (version, error) {
-	parts := strings.SplitN(s, ".", 3)
-	if len(parts) < 2 {
-		return version{}, fmt.Errorf("cannot read the server's version %q", s)
-	}
-	major, err := strconv.Atoi(parts[0])
-	if err != nil {
-		return version{}, fmt.Errorf("cannot read the server's version %q", s)
-	}
-	minor, err := strconv.Atoi(parts[1])
-	if err != nil {
-		return version{}, fmt.Errorf("cannot read the server's version %q", s)
-	}
-	return version{major, minor}, nil
-}

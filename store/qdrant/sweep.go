@@ -177,7 +177,7 @@ func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable i
 	}
 	moves := t.p.int(fieldCutRev)
 	same := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life), revisionIs(fieldCutRev, moves))
-	return removable, s.set(ctx, s.tools, same, payload{
+	return removable, s.set(ctx, s.tools, s.compareOrder(), same, payload{
 		fieldCut: integer(through), fieldCutAt: integer(s.clock.next(1)), fieldCutRev: integer(moves + 1),
 		fieldBaseCalls: integer(sum.calls), fieldBaseDups: integer(sum.duplicates), fieldBaseRev: integer(sum.revision),
 	})

@@ -214,7 +214,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 	nonce := newMark()
 	mine := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life))
 	compare := all(append(slices.Clone(mine.GetMust()), revisionIs(fieldGuideRev, expect))...)
-	err = s.set(ctx, s.tools, compare, payload{
+	err = s.set(ctx, s.tools, s.compareOrder(), compare, payload{
 		fieldGuideRev: integer(expect + 1), fieldGuideMarks: words(marks(nonce, t.p.words(fieldGuideMarks))),
 		fieldGuideAt: integer(s.clock.next(1)), fieldGuide: object(encodeGuideline(&g)),
 	})

@@ -87,10 +87,8 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 		byID[id] = i
 		ops = append(ops, settleOp(id, nonce, kept[id].verdicts+1, begun.stamp+int64(n)*leases, &verdicts[i].Evaluation))
 	}
-	err = s.update(ctx, "settle", func(ctx context.Context) (*qd.UpdateResult, error) {
-		return lastOf(s.client.UpdateBatch(ctx, &qd.UpdateBatchPoints{
-			CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
-		}))
+	err = update(ctx, s, "settle", s.updateBatch, &qd.UpdateBatchPoints{
+		CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
 	})
 	s.clock.end(begun, err, s.latest())
 	if err != nil {
@@ -106,18 +104,16 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 	return later, nil
 }
 
-// lastOf gives the result that says least good of several.
-func lastOf(results []*qd.UpdateResult, err error) (*qd.UpdateResult, error) {
-	if err != nil {
-		return nil, err
-	}
+// updateBatch makes several writes and gives the result that says least good.
+func (s *backend) updateBatch(ctx context.Context, request *qd.UpdateBatchPoints) (*qd.UpdateResult, error) {
+	results, err := s.client.UpdateBatch(ctx, request)
 	out := &qd.UpdateResult{Status: qd.UpdateStatus_Completed}
 	for _, r := range results {
 		if r.GetStatus() != qd.UpdateStatus_Completed {
 			out = r
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // settleOp writes an evaluation to a call that is pending, as its n-th.
@@ -189,7 +185,7 @@ func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Ca
 	if old.has(fieldWriter) {
 		unchanged = is(fieldWriter, old.word(fieldWriter))
 	}
-	err := s.set(ctx, s.calls, all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p)
+	err := s.set(ctx, s.calls, s.compareOrder(), all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p)
 	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		return false, err
@@ -279,7 +275,7 @@ func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease 
 	ids := idsOf(free)
 	nonce := newNonce()
 	unclaimed := all(qd.NewHasID(pointIDs(ids)...), between(fieldPending, 0, dueAt(now)))
-	err := s.set(ctx, s.calls, unclaimed, payload{
+	err := s.set(ctx, s.calls, s.compareOrder(), unclaimed, payload{
 		fieldPending: integer(dueAt(now.Add(lease))), fieldWriter: word(nonce),
 	})
 	if err != nil {
