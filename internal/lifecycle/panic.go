@@ -5,7 +5,6 @@
 //   - [Worker] runs the loops of a part from Start to Stop;
 //   - [Group] runs goroutines that one caller waits for;
 //   - [Go] runs one function beside its caller;
-//   - [Flights] lets callers that want the same share one run;
 //   - [Do] is the edge that all of these have in common.
 //
 // A recovered panic is logged with its stack, counted by part (see [PanicCounter]), and

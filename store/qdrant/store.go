@@ -57,10 +57,9 @@ type backend struct {
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
 
-	descriptions lifecycle.Flights[description] // by tool
-	sightings    rounds[*tool, map[*tool]*sighting]
-	deliveries   rounds[*request, *findings]
-	aloneUntil   atomic.Int64 // nanoseconds since 1970; see batcher.go
+	sightings  rounds[*tool, map[*tool]*sighting]
+	deliveries rounds[*request, *findings]
+	aloneUntil atomic.Int64 // nanoseconds since 1970; see batcher.go
 
 	refused       atomic.Pointer[refusal] // the newest write that failed; nil: none did since one was done
 	copyAwayUntil atomic.Int64            // nanoseconds since 1970; see consistency

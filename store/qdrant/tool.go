@@ -25,22 +25,20 @@ func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, 
 	return d.Tool, err
 }
 
-// described reads a tool. Those that ask while another reads it share the next reading.
+// described reads a tool.
 func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (description, error) {
-	return s.descriptions.Do(ctx, s.log, "qdrant", toolID(ref), func(ctx context.Context) (description, error) {
-		t, err := s.find(ctx, ref)
-		if err != nil {
-			return description{}, err
-		}
-		if t == nil {
-			return description{}, store.UnknownTool()
-		}
-		d, err := s.describe(ctx, t)
-		if err == nil && d.Lifetime == 0 {
-			return description{}, store.UnknownTool() // made, but its first call did not arrive
-		}
-		return d, err
-	})
+	t, err := s.find(ctx, ref)
+	if err != nil {
+		return description{}, err
+	}
+	if t == nil {
+		return description{}, store.UnknownTool()
+	}
+	d, err := s.describe(ctx, t)
+	if err == nil && d.Lifetime == 0 {
+		return description{}, store.UnknownTool() // made, but its first call did not arrive
+	}
+	return d, err
 }
 
 // describe adds what is counted. Counters are the numbers of the points there are, and
