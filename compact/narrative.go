@@ -113,7 +113,7 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 	c := n.w.c
 	key := shortHash(fmt.Append(nil, n.p.prompt, "\x00", n.p.modelName, "\x00", tell, "\x00", parts))
 	lines, reused := c.answers.get(key)
-	var t summarize.Text
+	var t summarize.Answer
 	var err error
 	if !reused {
 		models := c.modelsFor(n.p.modelName)
@@ -121,10 +121,9 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 		t, err = s.Do(ctx, summarize.Request{
 			Instructions: n.instructions(), Parts: parts, Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
 			Workspace: n.w.r.Workspace, Spender: n.w.r.Workspace + "\x00" + n.w.r.Conversation, Nonce: key[:12], Count: n.w.conv.count,
-			Check: func(answer memoryd.Completion) (string, error) {
-				var err error
+			Check: func(answer memoryd.Completion) (err error) {
 				lines, err = n.picked(answer, tell)
-				return strings.Join(lines, "\n"), err
+				return err
 			},
 		})
 		if ctx.Err() != nil {

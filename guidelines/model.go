@@ -36,10 +36,10 @@ func (x *Writer) choose(ctx context.Context, f *findings, draft draft, prev *Doc
 	request := summarize.Request{
 		Instructions: instructions, Parts: x.parts(f, draft), Budget: tokenBudget, MaxTokens: answerTokens,
 		Workspace: tool.Workspace, Tool: tool.Tool,
-		Check: func(answer memoryd.Completion) (string, error) {
+		Check: func(answer memoryd.Completion) error {
 			records, ok := recordsOf(answer.Text)
 			if !ok {
-				return "", errors.New("it is no JSON with items")
+				return errors.New("it is no JSON with items")
 			}
 			f.evidence.Rules = mined // of an answer before nothing is left
 			review := f.review(records)
@@ -47,13 +47,13 @@ func (x *Writer) choose(ctx context.Context, f *findings, draft draft, prev *Doc
 				x.Observe(ctx, tool.ToolRef, review)
 			}
 			if len(records) > 0 && review.Kept == 0 {
-				return "", fmt.Errorf("none of its items stood the checks (%v)", review.Dropped)
+				return fmt.Errorf("none of its items stood the checks (%v)", review.Dropped)
 			}
 			worded = f.draft()
-			return sectionsOf(within(worded, x.cfg.MaxWords)), nil
+			return nil
 		},
 	}
-	text, err := (&summarize.Summarizer{Model: x.model}).Do(ctx, request)
+	answered, err := (&summarize.Summarizer{Model: x.model}).Do(ctx, request)
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && (tool.Guideline.Revision == 0 || errors.Is(err, summarize.ErrUnusable)):
@@ -63,7 +63,7 @@ func (x *Writer) choose(ctx context.Context, f *findings, draft draft, prev *Doc
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
 	}
 	d := x.document(f, worded)
-	d.Author, d.Fingerprint = text.Author, mark
+	d.Author, d.Fingerprint = answered.Author, mark
 	return d, nil
 }
 

@@ -38,8 +38,8 @@ var ErrBudget = errors.New("the prompt needs more than its budget")
 // shorter is added when an answer was longer than it may be.
 const shorter = "\n\nThe last answer was too long. Use at most %d words."
 
-// prompt builds the request to the model and says how many parts it left out.
-func prompt(r Request, words int) (memoryd.Prompt, int, error) {
+// prompt builds the request to the model.
+func prompt(r Request, words int) (memoryd.Prompt, error) {
 	system := strings.TrimSpace(r.Instructions) + fmt.Sprintf(framing, r.Nonce)
 	if words > 0 {
 		system += fmt.Sprintf(shorter, words)
@@ -48,25 +48,25 @@ func prompt(r Request, words int) (memoryd.Prompt, int, error) {
 	room := r.Budget - r.Count(system) - r.Count(begin) - r.Count(end)
 	var b strings.Builder
 	b.WriteString(begin)
-	left, full := 0, false
+	full := false
 	for _, p := range r.Parts {
 		line, err := p.line()
 		if err != nil {
-			return memoryd.Prompt{}, 0, fmt.Errorf("encode %s: %w", p.Label, err)
+			return memoryd.Prompt{}, fmt.Errorf("encode %s: %w", p.Label, err)
 		}
 		cost := r.Count(line)
 		if cost > room || full && !p.Required {
 			if p.Required {
-				return memoryd.Prompt{}, 0, fmt.Errorf("%w of %d tokens for %s", ErrBudget, r.Budget, p.Label)
+				return memoryd.Prompt{}, fmt.Errorf("%w of %d tokens for %s", ErrBudget, r.Budget, p.Label)
 			}
-			left, full = left+1, true // later parts matter less than this one
+			full = true // later parts matter less than this one
 			continue
 		}
 		room -= cost
 		b.WriteString(line)
 	}
 	b.WriteString(end)
-	return memoryd.Prompt{System: system, User: b.String(), MaxTokens: r.MaxTokens, Workspace: r.Workspace, Tool: r.Tool}, left, nil
+	return memoryd.Prompt{System: system, User: b.String(), MaxTokens: r.MaxTokens, Workspace: r.Workspace, Tool: r.Tool}, nil
 }
 
 // line encodes the part. JSON keeps a text within its quotes and on one line,

@@ -34,32 +34,24 @@ type Request struct {
 	Workspace, Tool string
 	// Spender is the account whose hourly tokens are used, if the Summarizer has a Guard.
 	Spender string
-	// Nonce is the word in this prompt's markers; "" uses the Summarizer's.
+	// Nonce is the word in this prompt's markers; "" uses a random one.
 	Nonce string
 	// Count counts tokens for the budget; nil uses Tokens.
 	Count func(string) int
-	// Check repairs or rejects an answer; nil accepts all that are not blank. If it rejects
+	// Check takes an answer, or rejects it; nil accepts all that are not blank. If it rejects
 	// an answer with ErrTooLong, a shorter one is requested once.
-	Check func(answer memoryd.Completion) (string, error)
-	// Fallback writes the text without a model if the model or its answer fails; nil returns
-	// the failure. It is not used after ctx has ended.
-	Fallback func(ctx context.Context) (text, author string, err error)
+	Check func(answer memoryd.Completion) error
 }
 
-// Text is the result of a Request.
-type Text struct {
-	Text string
-	// Author is the model's name, or the author that the fallback returned.
+// Answer says who answered a Request, and what that took.
+type Answer struct {
+	// Author is the model's name.
 	Author string
 	Usage  memoryd.Usage
 	// Calls counts requests to models, including failed ones. Seconds is their total
 	// duration.
 	Calls   int
 	Seconds float64
-	// LeftOut counts the parts that did not fit into the budget.
-	LeftOut int
-	// Cause is why the fallback was used; nil if it was not.
-	Cause error
 }
 
 // ErrUnusable is part of every error which means that the model answered, but nothing in the
@@ -74,8 +66,6 @@ type Summarizer struct {
 	Model memoryd.Model
 	// Others are tried in order if the model fails.
 	Others []memoryd.Model
-	// Nonce returns a new word for each prompt's markers; nil uses a random one.
-	Nonce func() string
 	// Guard stops requests after failures and enforces limits; nil does not.
 	Guard *Guard
 	// Timeout limits one request; 0 leaves that to the context.
@@ -85,30 +75,16 @@ type Summarizer struct {
 	Log   *slog.Logger
 }
 
-// Do generates one text. Without a fallback it fails with the model's error, with
-// ErrUnusable, or with the context's error.
-func (s Summarizer) Do(ctx context.Context, r Request) (Text, error) {
-	t, err := s.ask(ctx, r)
-	if err == nil || r.Fallback == nil || ctx.Err() != nil {
-		return t, err
-	}
-	text, author, ferr := r.Fallback(ctx)
-	if ferr != nil {
-		return Text{}, errors.Join(err, ferr)
-	}
-	t.Text, t.Author, t.Cause = text, author, err
-	return t, nil
-}
-
-// ask tries the models in order.
-func (s Summarizer) ask(ctx context.Context, r Request) (Text, error) {
+// Do has one text generated, and hands it to the request's Check. It tries the models in order,
+// and fails with the model's error, with ErrUnusable, or with the context's error.
+func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Nonce == "" {
-		r.Nonce = s.nonce()
+		r.Nonce = rand.Text()
 	}
 	if r.Count == nil {
 		r.Count = Tokens
 	}
-	var t Text
+	var t Answer
 	var err error
 	for _, m := range append([]memoryd.Model{s.Model}, s.Others...) {
 		t.Author = m.Name()
@@ -131,12 +107,11 @@ func (s Summarizer) ask(ctx context.Context, r Request) (Text, error) {
 
 // once makes one request; a panic or a time-out of the model is an error like any
 // other.
-func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words int, t *Text) error {
-	prompt, left, err := prompt(r, words)
+func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words int, t *Answer) error {
+	prompt, err := prompt(r, words)
 	if err != nil {
 		return err
 	}
-	t.LeftOut = left
 	if err := s.Guard.allow(r.Spender, r.Count(prompt.System)+r.Count(prompt.User)+r.MaxTokens); err != nil {
 		return err
 	}
@@ -151,17 +126,16 @@ func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words 
 	if blank(answer.Text) {
 		return fmt.Errorf("%w: it is blank", ErrUnusable)
 	}
-	t.Text = answer.Text
 	if r.Check == nil {
 		return nil
 	}
-	if t.Text, err = r.Check(answer); err != nil {
+	if err := r.Check(answer); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	return nil
 }
 
-func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Prompt, t *Text) (answer memoryd.Completion, err error) {
+func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Prompt, t *Answer) (answer memoryd.Completion, err error) {
 	if s.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
@@ -208,11 +182,4 @@ func Pack(groups [][]Part, budget int, count func(string) int) [][]int {
 		out = append(out, now)
 	}
 	return out
-}
-
-func (s Summarizer) nonce() string {
-	if s.Nonce != nil {
-		return s.Nonce()
-	}
-	return rand.Text()
 }

@@ -35,26 +35,18 @@ func fails(err error) modelFunc {
 	return func(context.Context, memoryd.Prompt) (memoryd.Completion, error) { return memoryd.Completion{}, err }
 }
 
-func fallback(context.Context) (string, string, error) { return "plain", "rules", nil }
-
 func TestDo(t *testing.T) {
 	down := &memoryd.ModelError{Reason: "server", Temporary: true}
-	refuse := func(memoryd.Completion) (string, error) { return "", errors.New("nothing valid") }
-	upper := func(c memoryd.Completion) (string, error) { return strings.ToUpper(c.Text), nil }
+	refuse := func(memoryd.Completion) error { return errors.New("nothing valid") }
 	tests := map[string]struct {
-		model      modelFunc
-		request    summarize.Request
-		want, from string
-		err        error
-		cause      error
+		model   modelFunc
+		request summarize.Request
+		err     error
 	}{
-		"an answer":                    {model: says("fine"), want: "fine", from: "scripted"},
-		"a repaired answer":            {model: says("fine"), request: summarize.Request{Check: upper}, want: "FINE", from: "scripted"},
-		"a refused answer":             {model: says("fine"), request: summarize.Request{Check: refuse}, err: summarize.ErrUnusable},
-		"a blank answer":               {model: says(" \u200b\n"), err: summarize.ErrUnusable},
-		"a model that is down":         {model: fails(down), err: down},
-		"a model that is down, helped": {model: fails(down), request: summarize.Request{Fallback: fallback}, want: "plain", from: "rules", cause: down},
-		"a refused answer, helped":     {model: says("x"), request: summarize.Request{Check: refuse, Fallback: fallback}, want: "plain", from: "rules", cause: summarize.ErrUnusable},
+		"an answer":            {model: says("fine")},
+		"a refused answer":     {model: says("fine"), request: summarize.Request{Check: refuse}, err: summarize.ErrUnusable},
+		"a blank answer":       {model: says(" \u200b\n"), err: summarize.ErrUnusable},
+		"a model that is down": {model: fails(down), err: down},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,20 +55,17 @@ func TestDo(t *testing.T) {
 			if !errors.Is(err, tc.err) || (err == nil) != (tc.err == nil) {
 				t.Fatalf("error %v, want %v", err, tc.err)
 			}
-			if err == nil && (got.Text != tc.want || got.Author != tc.from) {
-				t.Errorf("got %q by %s, want %q by %s", got.Text, got.Author, tc.want, tc.from)
-			}
-			if err == nil && !errors.Is(got.Cause, tc.cause) {
-				t.Errorf("cause %v, want %v", got.Cause, tc.cause)
+			if err == nil && got.Author != "scripted" {
+				t.Errorf("got an answer by %s", got.Author)
 			}
 		})
 	}
 }
 
-func TestAnEndedContextIsNotAnsweredByTheFallback(t *testing.T) {
+func TestAnEndedContextIsTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := summarize.Summarizer{Model: fails(context.Canceled)}.Do(ctx, summarize.Request{Budget: 1000, Fallback: fallback})
+	_, err := summarize.Summarizer{Model: fails(context.Canceled)}.Do(ctx, summarize.Request{Budget: 1000})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -92,15 +81,15 @@ func TestThePromptKeepsWithinItsBudgetMostImportantFirst(t *testing.T) {
 	for range 50 {
 		parts = append(parts, summarize.Part{Label: "call", Data: strings.Repeat("b", 200)})
 	}
-	got, err := summarize.Summarizer{Model: model}.Do(t.Context(), summarize.Request{Instructions: "Describe.", Parts: parts, Budget: 1000, Workspace: "w"})
+	_, err := summarize.Summarizer{Model: model}.Do(t.Context(), summarize.Request{Instructions: "Describe.", Parts: parts, Budget: 1000, Workspace: "w"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := summarize.Tokens(seen.System) + summarize.Tokens(seen.User); n > 1000 || n < 850 {
 		t.Errorf("the prompt has %d tokens", n)
 	}
-	if lines := strings.Count(seen.User, `"kind":"call"`); lines+got.LeftOut != 50 || lines == 0 {
-		t.Errorf("%d in, %d left out", lines, got.LeftOut)
+	if lines := strings.Count(seen.User, `"kind":"call"`); lines == 0 || lines == 50 {
+		t.Errorf("%d parts of 50 in", lines)
 	}
 	if seen.Workspace != "w" {
 		t.Error("the workspace is lost")
@@ -124,11 +113,11 @@ func TestDataCannotLeaveItsBlock(t *testing.T) {
 			parts[i] = summarize.Part{Label: "call", Data: d}
 		}
 		var user string
-		s := summarize.Summarizer{Nonce: func() string { return "nonce" }, Model: modelFunc(func(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+		s := summarize.Summarizer{Model: modelFunc(func(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 			user = p.User
 			return memoryd.Completion{Text: "ok"}, nil
 		})}
-		if _, err := s.Do(context.Background(), summarize.Request{Parts: parts, Budget: 100000}); err != nil {
+		if _, err := s.Do(context.Background(), summarize.Request{Parts: parts, Budget: 100000, Nonce: "nonce"}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(user, "\n"), "\n")
