@@ -10,7 +10,6 @@ import (
 type breaker struct {
 	reason string // "" when there is none
 	fault  *fault
-	since  time.Time
 	until  time.Time
 }
 
@@ -20,9 +19,6 @@ func (b *breaker) blocks(now time.Time) bool { return b.tripped() && now.Before(
 // open opens the breaker or keeps it open, and reports whether it is news.
 func (b *breaker) open(reason string, f *fault, now time.Time, d time.Duration) bool {
 	news := b.reason != reason
-	if news {
-		b.since = now
-	}
 	b.reason, b.fault, b.until = reason, f, now.Add(d)
 	return news
 }
@@ -33,21 +29,9 @@ func (b *breaker) lift(started time.Time) bool {
 	if !b.tripped() || started.Before(b.until) {
 		return false
 	}
-	since := b.since
-	*b = breaker{since: since}
+	*b = breaker{}
 	return true
 }
-
-// health gives the open breaker as Health shows it.
-func (b *breaker) health() Health {
-	return Health{Status: HealthDegraded, Reason: b.reason, Since: b.since, Until: b.until}
-}
-
-// The states of a client.
-const (
-	HealthOK       = "ok"
-	HealthDegraded = "degraded"
-)
 
 // The reasons for being degraded.
 const (
@@ -61,16 +45,6 @@ const (
 
 // longPause is the pause from which on a refusing server counts as degraded.
 const longPause = time.Minute
-
-// Health is the state of a client: of its first model and of the server.
-type Health struct {
-	Status string // HealthOK or HealthDegraded
-	Reason string // "" when ok
-	// Since is when the state last changed; zero if the client was always OK.
-	Since time.Time
-	// Until is the earliest time of the next request to the model; zero when OK.
-	Until time.Time
-}
 
 // Stats are the counters of a client.
 type Stats struct {

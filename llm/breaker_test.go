@@ -67,8 +67,8 @@ func TestTerminalFaultsStopThePool(t *testing.T) {
 				checkStopped(t, c, tc.health, log.String())
 				broken.Store(false)
 				time.Sleep(5*time.Minute + time.Second)
-				if _, _, err := ask(context.Background(), m, "w"); err != nil || c.Health().Status != llm.HealthOK {
-					t.Errorf("after the cure: %v, %+v", err, c.Health())
+				if _, _, err := ask(context.Background(), m, "w"); err != nil || c.Health() != "" {
+					t.Errorf("after the cure: %v, %q", err, c.Health())
 				}
 				if strings.Count(log.String(), "answers again") != 1 {
 					t.Errorf("log: %s", log.String())
@@ -81,8 +81,8 @@ func TestTerminalFaultsStopThePool(t *testing.T) {
 func checkStopped(t *testing.T, c *llm.Client, reason, log string) {
 	t.Helper()
 	h := c.Health()
-	if h.Status != llm.HealthDegraded || h.Reason != reason || time.Since(h.Since) < 5*time.Minute {
-		t.Errorf("health %+v", h)
+	if h != reason {
+		t.Errorf("health %q", h)
 	}
 	if n := strings.Count(log, "level=ERROR"); n != 1 {
 		t.Errorf("said %d times: %s", n, log)
@@ -108,8 +108,8 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		if e := wantModelError(t, err, "server", true); e.RetryAfter < time.Second || s.Counts().Requests != 3 {
 			t.Errorf("retry after %v, %d requests", e.RetryAfter, s.Counts().Requests)
 		}
-		if h := c.Health(); h.Reason != llm.ReasonBreakerOpen {
-			t.Errorf("health %+v", h)
+		if h := c.Health(); h != llm.ReasonBreakerOpen {
+			t.Errorf("health %q", h)
 		}
 		_, took, err := ask(context.Background(), m, "w")
 		wantModelError(t, err, "server", true)
@@ -118,8 +118,8 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		}
 		down.Store(false)
 		time.Sleep(6 * time.Second)
-		if _, _, err := ask(context.Background(), m, "w"); err != nil || c.Health().Status != llm.HealthOK {
-			t.Errorf("after the outage: %v, %+v", err, c.Health())
+		if _, _, err := ask(context.Background(), m, "w"); err != nil || c.Health() != "" {
+			t.Errorf("after the outage: %v, %q", err, c.Health())
 		}
 	})
 }

@@ -137,8 +137,8 @@ func (c *Client) ForOp(op string, spacing time.Duration) *Model {
 	return &Model{client: c, queue: c.limiter.addOp(op, spacing)}
 }
 
-// Health returns the current state.
-func (c *Client) Health() Health { return c.limiter.health() }
+// Health returns why the first model or its server is degraded; "" if it is not.
+func (c *Client) Health() string { return c.limiter.health() }
 
 // Resting returns how long the server asked to be left alone; 0 if a request can start, or would
 // fail at once.

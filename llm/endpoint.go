@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -172,19 +173,19 @@ func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 	switch {
 	case f == nil, f.class == final, f.class == badReply, f.class == cut, f.class == adapt:
 		e.served()
-		l.lift(now, t)
+		l.lift(t)
 		if f != nil && f.class == adapt {
 			l.adapt(t, f)
 		}
 	case f.class == refused:
 		e.refuse(now, t, f.after)
-		l.lift(now, t)
+		l.lift(t)
 		if d := e.pause.Sub(now); f.after > 0 && d > longPause {
 			l.log.Warn("the model's server asks for a long pause", "model", e.model, "pause", d.Round(time.Second))
 		}
 	case f.class == transient:
 		if d, open := e.fail(now, t, f); open {
-			l.stop(&e.breaker, e, breakerReason(e), f, now, d)
+			l.stop(&e.breaker, e, cmp.Or(e.breaker.reason, ReasonBreakerOpen), f, now, d) // a probe that failed in another way keeps the reason
 		}
 		if l.breaker.tripped() && !t.at.Before(l.breaker.until) {
 			l.breaker.until = now.Add(min(l.cfg.ProbeInterval, breakerLongest))
@@ -196,14 +197,6 @@ func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 	}
 }
 
-// breakerReason keeps the reason of a model whose probe failed in another way.
-func breakerReason(e *endpoint) string {
-	if e.breaker.tripped() {
-		return e.breaker.reason
-	}
-	return ReasonBreakerOpen
-}
-
 // stop opens a breaker, or keeps it open, and says so once.
 func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now time.Time, d time.Duration) {
 	if h.open(reason, f, now, d) {
@@ -212,10 +205,9 @@ func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now tim
 }
 
 // lift closes the breakers that the attempt disproves.
-func (l *limiter) lift(now time.Time, t *permit) {
+func (l *limiter) lift(t *permit) {
 	endpoint, model := l.breaker.lift(t.at), t.endpoint.breaker.lift(t.at)
 	if endpoint || model {
-		l.okFrom = now
 		l.log.Info("the model answers again", "model", t.endpoint.model)
 	}
 }
@@ -257,20 +249,15 @@ func (l *limiter) resting() time.Duration {
 	return e.blocked(now)
 }
 
-func (l *limiter) health() Health {
+func (l *limiter) health() (reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
 	e := l.endpoints[0]
-	switch {
-	case l.breaker.tripped():
-		return l.breaker.health()
-	case e.breaker.tripped():
-		return e.breaker.health()
-	case e.blocked(now) > longPause:
-		return Health{Status: HealthDegraded, Reason: ReasonRateLimited, Since: now, Until: now.Add(e.blocked(now))}
+	reason = cmp.Or(l.breaker.reason, e.breaker.reason)
+	if reason == "" && e.blocked(time.Now()) > longPause {
+		return ReasonRateLimited
 	}
-	return Health{Status: HealthOK, Since: l.okFrom}
+	return reason
 }
 
 // The retry budget: a tenth of the first attempts, plus one every ten seconds, so that retries do

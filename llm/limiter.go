@@ -28,7 +28,6 @@ type limiter struct {
 	timer     *time.Timer
 	closed    bool
 	stats     Stats
-	okFrom    time.Time // when the state last became ok; zero: it always was
 }
 
 func newLimiter(cfg Config, log *slog.Logger) *limiter {

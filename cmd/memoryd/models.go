@@ -65,8 +65,8 @@ func (m *models) close() {
 
 func healthOf(client *llm.Client) func(context.Context) error {
 	return func(context.Context) error {
-		if h := client.Health(); h.Status != llm.HealthOK {
-			return memoryd.Errorf(memoryd.Unavailable, "the model is unavailable: %s", h.Reason)
+		if reason := client.Health(); reason != "" {
+			return memoryd.Errorf(memoryd.Unavailable, "the model is unavailable: %s", reason)
 		}
 		return nil
 	}

@@ -77,7 +77,7 @@ func (a *app) modelState() []metrics.Model {
 	for name, client := range a.models.clients {
 		s := client.Stats()
 		list = append(list, metrics.Model{
-			Name: name, Available: client.Health().Reason == "", Reason: client.Health().Reason, Queued: s.Queued, InFlight: s.InFlight,
+			Name: name, Available: client.Health() == "", Reason: client.Health(), Queued: s.Queued, InFlight: s.InFlight,
 			Concurrency: s.Concurrency, Retries: s.Retries,
 		})
 	}
