@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,7 +95,7 @@ func settingsKey(profile string, r Request) string {
 
 func keysOf(profile string, r Request) keys {
 	k := keys{settings: settingsKey(profile, r)}
-	state := []byte(newHash(k.settings, r.Workspace, r.Conversation, r.Model, string(r.Tools)).sum())
+	state := []byte(digest(k.settings, r.Workspace, r.Conversation, r.Model, string(r.Tools)))
 	k.beginnings = make([]string, len(r.Messages)+1)
 	k.beginnings[0] = string(state)
 	for i, m := range r.Messages {
@@ -104,7 +103,7 @@ func keysOf(profile string, r Request) keys {
 		state = append(state[:0], sum[:]...)
 		k.beginnings[i+1] = string(state)
 	}
-	k.request = newHash(string(state), fmt.Sprint(r.Pins, r.Force, r.DryRun)).sum()
+	k.request = digest(string(state), fmt.Sprint(r.Pins, r.Force, r.DryRun))
 	return k
 }
 
@@ -149,25 +148,17 @@ func shortHash(data []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// hasher hashes parts so that their borders count.
-type hasher struct{ h hash.Hash }
-
-func newHash(parts ...string) hasher {
-	h := hasher{sha256.New()}
-	h.part(parts...)
-	return h
-}
-
-func (h hasher) part(parts ...string) {
+// digest hashes parts so that their borders count.
+func digest(parts ...string) string {
+	h := sha256.New()
 	var n [8]byte
 	for _, p := range parts {
 		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.h.Write(n[:])
-		h.h.Write([]byte(p))
+		h.Write(n[:])
+		h.Write([]byte(p))
 	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func (h hasher) sum() string { return hex.EncodeToString(h.h.Sum(nil)[:12]) }
-
 // compactionID derives the id of a compaction.
-func (h hasher) compactionID() string { return "c_" + h.sum()[:14] }
+func compactionID(parts ...string) string { return "c_" + digest(parts...)[:14] }

@@ -2,8 +2,6 @@ package compact
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/url"
 	"regexp"
 
@@ -41,10 +39,7 @@ var (
 func ValidID(id string) bool { return idForm.MatchString(id) }
 
 // originalID derives the id of a message's bytes.
-func originalID(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "o_" + hex.EncodeToString(sum[:12])
-}
+func originalID(data []byte) string { return "o_" + shortHash(data) }
 
 // newest is the note of a conversation's newest compaction.
 type newest struct {
@@ -52,7 +47,7 @@ type newest struct {
 }
 
 // newestID is where the note of a conversation is kept.
-func newestID(conversation string) string { return newHash("newest", conversation).compactionID() }
+func newestID(conversation string) string { return compactionID("newest", conversation) }
 
 // newestOf notes that id is the newest compaction of a conversation.
 func newestOf(conversation, id string) Original {

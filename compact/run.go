@@ -174,10 +174,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 
 // build makes the new list for what the summary holds now.
 func (w *run) build(p *plan, s *summary, ids []string) assembled {
-	h := newHash(w.settings)
-	h.part(ids...)
-	h.part(s.told...)
-	s.id = h.compactionID()
+	s.id = compactionID(slices.Concat([]string{w.settings}, ids, s.told)...)
 	room := p.room
 	a := assemble(w.conv, p, s.text(room))
 	for over := a.tokens - p.target; p.aims && over > 0 && room > leastRoom; over = a.tokens - p.target {
@@ -366,12 +363,10 @@ func (w *run) resume(ctx context.Context, prof profile, p *replay) (Result, erro
 // keepAgain stores the record that lets the new, longer input be had back.
 func (w *run) keepAgain(ctx context.Context) (string, error) {
 	rec := record{Version: 1, Input: w.sent.inputIDs(), Settings: w.settings, At: -1, Tokens: w.conv.total}
-	h := newHash("again", w.settings)
-	h.part(rec.Input...)
 	for _, m := range w.r.Messages {
 		rec.Output = append(rec.Output, canonicalHash(m))
 	}
-	id := h.compactionID()
+	id := compactionID(append([]string{"again", w.settings}, rec.Input...)...)
 	return id, w.store(ctx, id, &rec)
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"memoryd/internal/lifecycle"
+
 	"memoryd"
 
 	"github.com/sashabaranov/go-openai"
@@ -88,8 +90,8 @@ func (r *run) do(ctx context.Context) error {
 		if !again {
 			return f.modelError(0)
 		}
-		if err := sleep(ctx, delay); err != nil {
-			return r.giveUp(err)
+		if !lifecycle.Sleep(ctx, delay) {
+			return r.giveUp(context.Cause(ctx))
 		}
 	}
 }
@@ -170,19 +172,4 @@ func (r *run) send(ctx context.Context, t *permit) (memoryd.Usage, *exchange, *f
 	var f *fault
 	r.done, f = readReply(resp)
 	return r.done.Usage, x, f
-}
-
-// sleep waits, or returns the cause of ctx's end.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -281,10 +281,7 @@ func (q *QuotaStore) recount(ctx context.Context, workspace string) {
 	due := q.dueIn(q.of(workspace))
 	q.mu.Unlock()
 	if due <= countWait/10 {
-		select {
-		case <-time.After(due):
-		case <-waiting.Done():
-		}
+		lifecycle.Sleep(waiting, due)
 	}
 	q.mu.Lock()
 	u := q.of(workspace)

@@ -132,11 +132,7 @@ func (r *RankedRun) explain(calls []store.RunCall) {
 
 // formOf is the names of an input's parameters.
 func formOf(input json.RawMessage) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil {
-		return ""
-	}
-	return strings.Join(slices.Sorted(maps.Keys(members)), " ")
+	return strings.Join(slices.Sorted(maps.Keys(parameters(input))), " ")
 }
 
 func stepOf(c *store.RunCall) RunStep { return RunStep{c.Tool, c.Key, c.Time} }

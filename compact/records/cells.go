@@ -33,7 +33,7 @@ func (w *walker) cells(n *node) []cell {
 // objects carries the keys, the others follow its order.
 func (w *walker) nested(name string, n *node) cell {
 	c := cell{label: label(name)}
-	full, bare := &nestedText{keys: true}, &nestedText{}
+	full, bare := &nestedText{}, &nestedText{}
 	full.WriteByte('[')
 	w.write(full, name, n, true)
 	full.WriteByte(']')
@@ -53,7 +53,7 @@ func (w *walker) nested(name string, n *node) cell {
 	}
 	for i := range kids {
 		p := &item{label: c.label}
-		full, bare := &nestedText{keys: true}, &nestedText{}
+		full, bare := &nestedText{}, &nestedText{}
 		if n.kind == '{' && objects(n) && !kids[i].holds(n.keys[i]) {
 			bare.WriteString(n.keys[i] + " ")
 			full.WriteString(n.keys[i] + " ")
@@ -72,7 +72,6 @@ type nestedText struct {
 	strings.Builder
 	values []int32
 	shape  string
-	keys   bool
 }
 
 // write writes a value that stands behind name.

@@ -83,7 +83,6 @@ type item struct {
 	text   string
 	cost   int
 	place  int
-	order  int // in the conversation
 	kind   itemKind
 	values []int32
 	// head is the line that must stand above, which names the tool and what it was
@@ -233,7 +232,6 @@ func (s *Set) readEarlier(t *Text) {
 
 // add registers a line.
 func (s *Set) add(it *item) *item {
-	it.order = len(s.items) + 1
 	it.cost = s.o.Count(it.text) + 1
 	s.items = append(s.items, it)
 	return it

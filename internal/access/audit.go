@@ -2,8 +2,6 @@ package access
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -250,7 +248,6 @@ func (c *Chain) Add(text []byte) error {
 	if e.Previous != c.hash {
 		return fmt.Errorf("%w: entry %d does not follow from the one before it", ErrTampered, e.Seq)
 	}
-	sum := sha256.Sum256(text)
-	c.Length, c.hash = e.Seq, hex.EncodeToString(sum[:])
+	c.Length, c.hash = e.Seq, hashOf(string(text))
 	return nil
 }

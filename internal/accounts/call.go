@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/internal/loosejson"
@@ -321,15 +320,7 @@ func (c *Call) at() time.Time {
 
 // name keeps a foreign name within what names may be.
 func name(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= memoryd.MaxNameBytes {
-		return s
-	}
-	n := memoryd.MaxNameBytes
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return textsafe.Head(strings.ToValidUTF8(s, "\uFFFD"), memoryd.MaxNameBytes)
 }
 
 // Digest names what has no id by what it holds.

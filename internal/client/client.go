@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"memoryd/internal/lifecycle"
 )
 
 // Server is a memoryd server. It is safe for concurrent use.
@@ -42,10 +44,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	switch e.Status {
-	case 0:
-		return e.Reason
-	case http.StatusOK:
+	if e.Status == 0 || e.Status == http.StatusOK {
 		return e.Reason
 	}
 	return fmt.Sprintf("the server answered %d: %s", e.Status, e.Reason)
@@ -78,9 +77,7 @@ func (s Server) Do(ctx context.Context, r Request, answer any) error {
 		if !ok || try >= s.Tries || failed.Status != http.StatusTooManyRequests && failed.Status != http.StatusServiceUnavailable {
 			return err
 		}
-		select {
-		case <-time.After(min(max(failed.RetryAfter, time.Second)*time.Duration(try), maxPause)):
-		case <-ctx.Done():
+		if !lifecycle.Sleep(ctx, min(max(failed.RetryAfter, time.Second)*time.Duration(try), maxPause)) {
 			return ctx.Err()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -234,15 +235,7 @@ func environment() []string {
 	if os.Getenv("MEMORYD_CONFIG") == "" {
 		barred = append(barred, "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
 	}
-	var kept []string
-next:
-	for _, pair := range os.Environ() {
-		for _, b := range barred {
-			if strings.HasPrefix(pair, b) {
-				continue next
-			}
-		}
-		kept = append(kept, pair)
-	}
-	return kept
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		return slices.ContainsFunc(barred, func(b string) bool { return strings.HasPrefix(pair, b) })
+	})
 }

@@ -42,7 +42,6 @@ type Store interface {
 // Survey reads workspaces. It is safe for concurrent use.
 type Survey struct {
 	store  Store
-	log    *slog.Logger
 	now    func() time.Time
 	worker *lifecycle.Worker
 	feed   feed
@@ -53,7 +52,7 @@ type Survey struct {
 
 // New returns a Survey that has read nothing.
 func New(s Store, log *slog.Logger, now func() time.Time) *Survey {
-	return &Survey{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "survey"), states: map[string]*workspaceState{}}
+	return &Survey{store: s, now: now, worker: lifecycle.NewWorker(log, "survey"), states: map[string]*workspaceState{}}
 }
 
 // Stop cancels the reading and waits for it.
@@ -61,7 +60,6 @@ func (s *Survey) Stop() { s.worker.Stop() }
 
 // Snapshot is a workspace as it was read. It does not change.
 type Snapshot struct {
-	Workspace string
 	// At is when the reading began.
 	At time.Time
 	// Partial reports that the first reading is running: Tools are those read so far.
@@ -97,7 +95,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	b := s.states[workspace]
 	if b == nil {
 		s.makeRoom()
-		b = &workspaceState{snapshot: &Snapshot{Workspace: workspace, Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
+		b = &workspaceState{snapshot: &Snapshot{Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
 		b.snapshot.sum()
 		s.states[workspace] = b
 	}
@@ -170,7 +168,7 @@ func (s *Survey) Changed(ref memoryd.ToolRef) {
 // read reads what changed since the snapshot of b.
 func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, dirty map[string]bool) {
 	before := b.snapshot
-	next := &Snapshot{Workspace: workspace, At: s.now()}
+	next := &Snapshot{At: s.now()}
 	known := make(map[string]*Tool, len(before.Tools))
 	for _, t := range before.Tools {
 		known[t.Name] = t

@@ -3,7 +3,6 @@ package backup
 import (
 	"bytes"
 	"math"
-	"time"
 	"unicode/utf8"
 
 	"memoryd"
@@ -293,19 +292,12 @@ func (o ReMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memory
 func (o ReMe) setTime(c *memoryd.Call) {
 	t, err := o.parseTime(c.CreateTime)
 	if err != nil {
-		t = o.now()
+		t = o.Now()
 	}
 	c.Time = t
 	if c.CreateTime == "" {
 		c.CreateTime = t.Format(memoryd.TimeLayout)
 	}
-}
-
-func (o ReMe) now() time.Time {
-	if o.Now == nil {
-		return time.Now()
-	}
-	return o.Now()
 }
 
 // take moves a member into v; null and a member of another type stay.

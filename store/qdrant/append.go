@@ -117,18 +117,21 @@ func (a *appending) remember(points []*qd.PointStruct, found *findings) {
 	}
 }
 
-// requestSize is how many points fit one request.
-func requestSize(points []*qd.PointStruct) int {
+// insertAll inserts points, as many at a time as fit one request.
+func (s *backend) insertAll(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
 	const maxPoints, maxBytes = 1000, 16 << 20
-	size := 0
+	from, size := 0, 0
 	for i, p := range points {
 		fields := payload(p.GetPayload())
-		size += int(fields.int(fieldSize)) + int(fields.int(fieldLength))*4/3 + 512
-		if i > 0 && (i >= maxPoints || size > maxBytes) {
-			return i
+		bytes := int(fields.int(fieldSize)) + int(fields.int(fieldLength))*4/3 + 512
+		if size += bytes; i > from && (i-from >= maxPoints || size > maxBytes) {
+			if err := s.insert(ctx, collection, order, points[from:i]); err != nil {
+				return err
+			}
+			from, size = i, bytes
 		}
 	}
-	return len(points)
+	return s.insert(ctx, collection, order, points[from:])
 }
 
 // findLives learns the lives of the batch's tools and makes tools that are not

@@ -59,12 +59,8 @@ func (s *backend) deliverShared(ctx context.Context, together []*request) (found
 // same id the first is sent.
 func (s *backend) deliverNow(ctx context.Context, together []*request) (*findings, error) {
 	all := merged(together)
-	for points := all.points; len(points) > 0; {
-		n := requestSize(points)
-		if err := s.insert(ctx, s.calls, s.appendOrder(), points[:n]); err != nil {
-			return nil, err
-		}
-		points = points[n:]
+	if err := s.insertAll(ctx, s.calls, s.appendOrder(), all.points); err != nil {
+		return nil, err
 	}
 	var found findings
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)

@@ -288,12 +288,8 @@ func (p *putting) insert(ctx context.Context) error {
 		fields[fieldRevision], fields[fieldWriters] = integer(1), words([]string{p.nonce})
 		points[i] = newPoint(id, fields)
 	}
-	for len(points) > 0 {
-		n := requestSize(points)
-		if err := p.s.insert(ctx, p.s.docs, p.s.compareOrder(), points[:n]); err != nil {
-			return err
-		}
-		points = points[n:]
+	if err := p.s.insertAll(ctx, p.s.docs, p.s.compareOrder(), points); err != nil {
+		return err
 	}
 	found, err := p.s.getMap(ctx, p.s.docs, p.ids, include(fieldWriters))
 	if err != nil {
