@@ -183,7 +183,7 @@ func sumOf(b compact.Breakdown) int {
 	return b.System + b.Tools + b.User + b.Assistant + b.Results + b.Summary
 }
 
-func TestCase58SecretsAreNotCopiedWhenRedactionIsOn(t *testing.T) {
+func TestCase58SecretsAreNotCopied(t *testing.T) {
 	secrets := []string{"sk-live-abcdef1234567890", "hunter2horse", "ghp_abcdefghij1234567890"}
 	leak := `{"api": "sk-live-abcdef1234567890", "password": "hunter2horse", "note": "token ghp_abcdefghij1234567890", "order_id": "QX7781"} `
 	echo := modelFunc(func(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
@@ -196,7 +196,6 @@ func TestCase58SecretsAreNotCopiedWhenRedactionIsOn(t *testing.T) {
 	})
 	for _, m := range [][]compact.Model{nil, {echo}} {
 		cfg := configtest.Section[compact.Config]("compact")
-		cfg.Redact = true
 		c := compactorWith(t, cfg, compact.Deps{Models: m})
 		for _, target := range []int{400, 2500} {
 			in := join(user("go"), calls("a"), result("a", leak+long("x", 300)), calls("b"), result("b", leak+long("y", 300)), steps("c", 4, 40), user("next"))

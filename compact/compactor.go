@@ -20,7 +20,8 @@ type Deps struct {
 	Originals Originals
 	// Counter returns the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
-	// Mask removes secrets from a text if Config.Redact is set; nil uses textsafe.Mask.
+	// Mask removes secrets from texts of summaries, previews and requests to the model; nil uses
+	// textsafe.Mask. The store of the originals redacts those itself.
 	Mask   func(text string) string
 	Logger *slog.Logger
 	// Clock returns the time; nil uses time.Now.

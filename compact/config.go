@@ -28,9 +28,6 @@ type Config struct {
 	CoolDownFraction float64 `yaml:"-"`
 	// SummaryTokens limits the summary message in profiles without a target size.
 	SummaryTokens int `yaml:"-"`
-	// Redact keeps secrets (keys, tokens, passwords) out of summaries, previews and requests
-	// to the model. The store of the originals redacts those itself.
-	Redact bool `yaml:"-"`
 	// RememberFor is how long the answer to a request is kept, in case the request is
 	// repeated.
 	RememberFor time.Duration `yaml:"-"`
@@ -65,7 +62,7 @@ type ModelSettings struct {
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MediaTokens, c.MinGainFraction, c.CoolDownFraction, c.SummaryTokens = 765, 0.1, 0.1, 2000
-	c.Redact, c.RememberFor = true, 10*time.Minute
+	c.RememberFor = 10 * time.Minute
 	m := &c.Model
 	m.PromptTokens, m.AnswerTokens, m.Parallel, m.Timeout = 24_000, 800, 8, time.Minute
 	m.BreakerFailures, m.BreakerPause = 5, 2*time.Minute

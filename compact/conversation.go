@@ -87,10 +87,8 @@ func (co *Compactor) read(ctx context.Context, r Request, untouched map[string]b
 		c.total += c.cost[i]
 		c.blocks = c.blocks || ms[i].Blocks
 	}
-	if co.cfg.Redact {
-		c.safe = sanitizer{co.mask}
-		c.safe.messages(ms)
-	}
+	c.safe = sanitizer{co.mask}
+	c.safe.messages(ms)
 	if err := c.recognise(ctx, co.store, r.Workspace); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

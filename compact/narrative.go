@@ -155,7 +155,7 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 // show writes a message as the model gets it.
 func (n *narrator) show(m *chat.Message, promptTokens int) entry {
 	text := summarize.Cut(readable(m, ""), int(entryLimit*float64(promptTokens)*3))
-	return entry{m.Role, n.w.conv.safe.text(text)}
+	return entry{m.Role, n.w.conv.safe.mask(text)}
 }
 
 // modelsFor gives the models to try in order. A name puts the model of that name

@@ -157,7 +157,6 @@ func propertyOf(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"none", "good", "fails", "panics", "echoes", "rambles", "forges"}).Draw(t, "model")
 	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.HourlyTokens = 0
-	cfg.Redact = rapid.Bool().Draw(t, "redact")
 	d := compact.Deps{}
 	if m := models()[name]; m != nil {
 		d.Models = []compact.Model{m}

@@ -7,10 +7,10 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// sanitizer keeps secrets out of texts of ours where that is asked for, and foreign
-// text from imitating our frame.
+// sanitizer keeps secrets out of texts of ours, and foreign text from imitating our
+// frame.
 type sanitizer struct {
-	mask func(text string) string // nil: secrets are no concern
+	mask func(text string) string
 }
 
 // messages masks what was read of messages, before it is cut into parts that do not
@@ -34,18 +34,10 @@ func (s sanitizer) messages(ms []chat.Message) {
 
 // value gives the text of a value that stands behind a label.
 func (s sanitizer) value(label, value string) string {
-	if s.mask != nil && textsafe.SecretName(label) {
+	if textsafe.SecretName(label) {
 		return textsafe.Masked
 	}
-	return s.text(value)
-}
-
-// text gives a text without secrets.
-func (s sanitizer) text(text string) string {
-	if s.mask == nil {
-		return text
-	}
-	return s.mask(text)
+	return s.mask(value)
 }
 
 // clean keeps a text from imitating our frame.
