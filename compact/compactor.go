@@ -44,8 +44,7 @@ type Compactor struct {
 	replays *memo[replay]  // compactions by beginning
 	learned *memo[float64] // factors by model
 
-	mu    sync.Mutex
-	doing map[string]chan struct{} // runs under way, by request
+	doing sync.Map // of runs under way, channels that close at their ends, by request
 }
 
 // answersKept and resultsKept bound what is remembered.
@@ -56,7 +55,7 @@ const (
 
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock, doing: map[string]chan struct{}{}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock}
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -100,14 +99,16 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 			prog.end(res, nil)
 			return res, nil
 		}
-		done, first := c.join(k.request)
-		if first {
+		done := make(chan struct{})
+		under, busy := c.doing.LoadOrStore(k.request, done)
+		if !busy {
+			defer func() { c.doing.Delete(k.request); close(done) }()
 			return c.runFirst(ctx, r, k, prog, func(earlier *replay) (Result, error) {
 				return c.compactNow(ctx, r, earlier, name, prof, k.settings, prog)
 			})
 		}
 		select {
-		case <-done: // take the answer, or run if the other one failed
+		case <-under.(chan struct{}): //nolint:forcetypeassert // nothing else is stored; take the answer, or run if the other one failed
 		case <-ctx.Done():
 			err := context.Cause(ctx)
 			prog.end(Result{}, err)

@@ -45,7 +45,6 @@ func (m *memo[V]) put(key string, v V) { m.items.Add(key, memoItem[V]{v, m.clock
 // run gets what a beginning of the request became earlier, nil for nothing.
 func (c *Compactor) runFirst(ctx context.Context, r Request, k keys, prog *progress, run func(*replay) (Result, error)) (res Result, err error) {
 	defer func() { prog.end(res, err) }()
-	defer c.leave(k.request)
 	earlier := c.replayed(r, k)
 	err = lifecycle.Do(ctx, c.log, "compaction", func() (err error) {
 		res, err = run(earlier)
@@ -58,26 +57,6 @@ func (c *Compactor) runFirst(ctx context.Context, r Request, k keys, prog *progr
 		c.results.put(k.request, res)
 	}
 	return res, err
-}
-
-// join says whether the caller is the first with this key; the others get a
-// channel that closes when the first is through.
-func (c *Compactor) join(key string) (done chan struct{}, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if done, ok := c.doing[key]; ok {
-		return done, false
-	}
-	done = make(chan struct{})
-	c.doing[key] = done
-	return done, true
-}
-
-func (c *Compactor) leave(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.doing[key])
-	delete(c.doing, key)
 }
 
 // keys tell requests apart: settings is equal for those that ask for the same,

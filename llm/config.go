@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -123,33 +124,24 @@ func (c Config) Validate() error {
 }
 
 func (c Config) validateRanges() error {
-	for _, n := range []struct {
-		key          string
-		value, least int
-	}{
-		{"max_tokens", c.MaxTokens, 0},
-		{"retries", c.Retries, 0},
-		{"max_concurrency", c.MaxConcurrency, 1},
-		{"requests_per_minute", c.RequestsPerMinute, 0},
-		{"tokens_per_minute", c.TokensPerMinute, 0},
-	} {
-		if n.value < n.least || n.value > math.MaxInt32 {
-			return fmt.Errorf("%s: %d is not between %d and %d", n.key, n.value, n.least, math.MaxInt32)
+	number := func(key string, value, least int) error {
+		if value < least || value > math.MaxInt32 {
+			return fmt.Errorf("%s: %d is not between %d and %d", key, value, least, math.MaxInt32)
 		}
+		return nil
 	}
-	for _, d := range []struct {
-		key          string
-		value, least time.Duration
-	}{
-		{"attempt_timeout", c.AttemptTimeout, time.Millisecond},
-		{"burst", c.Burst, 0},
-		{"probe_interval", c.ProbeInterval, time.Second},
-	} {
-		if d.value < d.least {
-			return fmt.Errorf("%s: %v is less than %v", d.key, d.value, d.least)
+	duration := func(key string, value, least time.Duration) error {
+		if value < least {
+			return fmt.Errorf("%s: %v is less than %v", key, value, least)
 		}
+		return nil
 	}
-	return nil
+	return cmp.Or(
+		number("max_tokens", c.MaxTokens, 0), number("retries", c.Retries, 0), number("max_concurrency", c.MaxConcurrency, 1),
+		number("requests_per_minute", c.RequestsPerMinute, 0), number("tokens_per_minute", c.TokensPerMinute, 0),
+		duration("attempt_timeout", c.AttemptTimeout, time.Millisecond), duration("burst", c.Burst, 0),
+		duration("probe_interval", c.ProbeInterval, time.Second),
+	)
 }
 
 // checkURL accepts "" and an absolute http or https address without user,

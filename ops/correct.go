@@ -105,10 +105,7 @@ func (c Correction) evaluation(old memoryd.Evaluation, now time.Time) memoryd.Ev
 		e.JudgedBy = memoryd.PersonPrefix + "unnamed"
 	}
 	if e.Summary == "" {
-		e.Summary = map[float64]string{0: "A person judged the call a failure.", 0.5: "A person judged the call a partial success."}[c.Score]
-		if c.Score == memoryd.ScoreSuccess {
-			e.Summary = "A person judged the call a success."
-		}
+		e.Summary = "A person judged the call a " + map[float64]string{0: "failure", 0.5: "partial success", 1: "success"}[c.Score] + "."
 	}
 	return e
 }

@@ -48,6 +48,14 @@ func RunCallOf(c *memoryd.Call) RunCall {
 	return r
 }
 
+// ContentOf is what calls have in common that are exact repeats of each other.
+func ContentOf(c *memoryd.Call) string {
+	if c.Hash != "" {
+		return c.Hash
+	}
+	return memoryd.HashOf(c.Input, c.Output)
+}
+
 // TextBytes returns the bytes of a call's texts, which count towards a page.
 func TextBytes(c *memoryd.Call) int {
 	return len(c.Input) + len(c.Output) + len(c.Metadata) + len(c.Evaluation.Summary) + len(c.Evaluation.Evaluation)

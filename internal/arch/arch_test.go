@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"internal/fairqueue":                 {},
 	"internal/lifecycle":                 {},
 	"internal/local":                     {},
-	"internal/loosejson":                 {},
+	"internal/loosejson":                 {"internal/phrases"},
 	"internal/reading":                   {"internal/loosejson", "internal/phrases", "internal/textsafe"},
 	"internal/origin":                    {"internal/textsafe"},
 	"internal/phrases":                   {},

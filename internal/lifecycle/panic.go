@@ -101,9 +101,7 @@ type PanicCounter struct {
 func (c *PanicCounter) Counts() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	counts := make(map[string]int64, len(c.byPart))
-	maps.Copy(counts, c.byPart)
-	return counts
+	return maps.Clone(c.byPart)
 }
 
 // Handler forwards records to next and counts those that report a panic, even if next ignores

@@ -4,7 +4,11 @@
 // be read has no nodes.
 package loosejson
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // Limits of the reader. It skips what exceeds them, without an error.
 const (
@@ -71,18 +75,18 @@ func Looks(s string) bool {
 // looksLikeItem reports whether s, behind a bracket, starts like an item or the end of an array.
 func looksLikeItem(s string) bool {
 	c := s[0]
-	if isDigit(c) { // [1, 2] but not the log prefix [12:30:01]
+	if phrases.IsDigit(c) { // [1, 2] but not the log prefix [12:30:01]
 		end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
 		return end < 0 || strings.IndexByte(",] \n\re", s[end]) >= 0
 	}
 	if strings.IndexByte("{[\"']-(", c) >= 0 {
 		return true
 	}
-	switch w := s[:wordLen(s)]; w {
+	switch w := s[:phrases.NameLen(s)]; w {
 	case "true", "false", "null", "None", "True", "False":
 		return true
 	default:
-		return w != "" && strings.HasPrefix(s[len(w):], "(") && isAlpha(c)
+		return w != "" && strings.HasPrefix(s[len(w):], "(") && phrases.IsAlpha(c)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoryd/internal/phrases"
 )
 
 // parser reads a value in one pass. Its methods report false where the text
@@ -142,7 +144,7 @@ func (p *parser) member(depth int, k Kind) (int32, bool) {
 			return -1, false
 		}
 	} else {
-		n := wordLen(p.s[p.i:])
+		n := phrases.NameLen(p.s[p.i:])
 		if n == 0 {
 			return -1, false
 		}
@@ -174,7 +176,7 @@ func (p *parser) link(parent, last, child int32) int32 {
 // bare reads a number, a word, a constructor or a printed object.
 func (p *parser) bare(key string) (int32, bool) {
 	start := p.i
-	for p.i < len(p.s) && (isWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
+	for p.i < len(p.s) && (phrases.IsWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
 		p.i++
 	}
 	w := p.s[start:p.i]
@@ -199,7 +201,7 @@ func (p *parser) kindOf(w string) Kind {
 	case "null", "None", "nil", "undefined":
 		return Null
 	}
-	if p.mend && IsNumber(w) || !p.mend && isDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
+	if p.mend && IsNumber(w) || !p.mend && phrases.IsDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
 		return Number
 	}
 	return Other
@@ -253,15 +255,3 @@ func IsNumber(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil && !strings.ContainsAny(s, "xXpP_nN")
 }
-
-func wordLen(s string) int {
-	i := 0
-	for i < len(s) && (isWord(s[i]) || s[i] == '.') {
-		i++
-	}
-	return i
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isAlpha(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-func isWord(c byte) bool  { return isAlpha(c) || isDigit(c) || c == '_' }

@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"memoryd/internal/phrases"
 )
 
 // atQuote reports whether a string begins here.
@@ -174,7 +176,7 @@ func hex(s string, digits int) (rune, bool) {
 	r := rune(0)
 	for _, c := range []byte(s[1 : 1+digits]) {
 		v := strings.IndexByte("0123456789abcdef", c|0x20)
-		if isDigit(c) {
+		if phrases.IsDigit(c) {
 			v = int(c - '0')
 		}
 		if v < 0 {

@@ -13,7 +13,7 @@ const z95 = 1.959963984540054
 // for small n by Brown, Cai and DasGupta, "Interval estimation for a binomial proportion",
 // Statistical Science 16, 2001). It lies between 0 and 1 and contains k/n. It is nil if n is
 // 0.
-func Wilson(k, n int) *Interval { return wilson(share(k, n), float64(n)) }
+func Wilson(k, n int) *Interval { return wilson(Share(k, n), float64(n)) }
 
 // WilsonShare returns Wilson's interval for a share p of n calls, where n may be fractional:
 // an effective number. It is nil if n is not positive.

@@ -58,9 +58,9 @@ func Of(samples []memoryd.Sample, recent int, c memoryd.Counters) Statistics {
 		TotalCalls:  all.calls,
 		RecentCalls: window.calls,
 
-		SuccessRate:           share(all.successes, all.calls),
+		SuccessRate:           Share(all.successes, all.calls),
 		SuccessRateCI95:       Wilson(all.successes, all.calls),
-		RecentSuccessRate:     share(window.successes, window.calls),
+		RecentSuccessRate:     Share(window.successes, window.calls),
 		RecentSuccessRateCI95: Wilson(window.successes, window.calls),
 
 		AvgScore:           Mean(all.scores),
@@ -120,7 +120,8 @@ func KnownTime(seconds float64) bool { return seconds > 0 && seconds <= memoryd.
 // not.
 func KnownTokens(tokens int64) bool { return tokens >= 0 && tokens <= memoryd.MaxCost }
 
-func share(k, n int) float64 {
+// Share is k of n; 0 where there are none.
+func Share(k, n int) float64 {
 	if n == 0 {
 		return 0
 	}

@@ -141,16 +141,13 @@ func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Pro
 		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
 	}
-	clock, log := s.Clock, s.Log
+	clock := s.Clock
 	if clock == nil {
 		clock = time.Now
 	}
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	began := clock()
 	defer func() { t.Seconds += clock().Sub(began).Seconds() }()
-	err = lifecycle.Do(ctx, log, "summarizing", func() (err error) {
+	err = lifecycle.Do(ctx, s.Log, "summarizing", func() (err error) {
 		answer, err = m.Complete(ctx, p)
 		return err
 	})

@@ -161,21 +161,15 @@ func (s *Snapshot) overview(by string) Overview {
 		o.add(t)
 	}
 	o.AllCauses = len(o.Causes)
-	slices.SortFunc(o.Causes, func(a, b Cause) int {
-		byCalls := cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Text, b.Text))
-		switch by {
-		case "time":
-			return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), byCalls)
-		case "tokens":
-			return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), byCalls)
-		case "cost":
-			return cmp.Or(cmp.Compare(b.cost(), a.cost()), byCalls)
-		}
-		return byCalls
-	})
-	slices.SortFunc(o.New, func(a, b Cause) int {
+	byCalls := func(a, b Cause) int {
 		return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Text, b.Text))
-	})
+	}
+	lost := map[string]func(*Cause) float64{
+		"calls": func(*Cause) float64 { return 0 }, "time": func(c *Cause) float64 { return c.Seconds },
+		"tokens": func(c *Cause) float64 { return float64(c.Tokens) }, "cost": (*Cause).cost,
+	}[by]
+	slices.SortFunc(o.Causes, func(a, b Cause) int { return cmp.Or(cmp.Compare(lost(&b), lost(&a)), byCalls(a, b)) })
+	slices.SortFunc(o.New, byCalls)
 	o.Causes, o.New = slices.Clone(head(o.Causes)), slices.Clone(head(o.New))
 	for i := range o.Causes {
 		o.Causes[i].weeks(o.Until)

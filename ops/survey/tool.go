@@ -139,7 +139,7 @@ func summarise(tool memoryd.Tool, calls []memoryd.Call, text func(string) string
 			t.Calls = append(t.Calls, line)
 		}
 	}
-	t.Rate, t.RateCI95 = share(t.Good, t.Judged), stats.Wilson(t.Good, t.Judged)
+	t.Rate, t.RateCI95 = stats.Share(t.Good, t.Judged), stats.Wilson(t.Good, t.Judged)
 	slices.Sort(seconds)
 	if t.Timed = len(seconds); t.Timed > 0 {
 		t.P50, t.P95 = seconds[t.Timed/2], seconds[min(t.Timed-1, t.Timed*95/100)]
@@ -222,7 +222,7 @@ func (t *Tool) trend(bad []bool) {
 	groups := min(12, len(bad))
 	for g := range groups {
 		from, to := g*len(bad)/groups, (g+1)*len(bad)/groups
-		t.Trend = append(t.Trend, share(countTrue(bad[from:to]), to-from))
+		t.Trend = append(t.Trend, stats.Share(countTrue(bad[from:to]), to-from))
 	}
 	t.Recent = min(recentCalls, len(bad)/2)
 	t.Earlier = len(bad) - t.Recent
@@ -232,7 +232,7 @@ func (t *Tool) trend(bad []bool) {
 		return
 	}
 	t.Drift = "better"
-	if share(t.RecentBad, t.Recent) > share(t.EarlierBad, t.Earlier) {
+	if stats.Share(t.RecentBad, t.Recent) > stats.Share(t.EarlierBad, t.Earlier) {
 		t.Drift = "worse"
 	}
 }
@@ -257,13 +257,6 @@ func unsure(c *memoryd.Call) bool {
 	e := &c.Evaluation
 	byModel := strings.HasPrefix(e.JudgedBy, "llm:")
 	return e.State == memoryd.Failed || e.State == memoryd.Judged && byModel && c.Success != (e.Score == memoryd.ScoreSuccess)
-}
-
-func share(k, n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	return float64(k) / float64(n)
 }
 
 func countTrue(list []bool) (n int) {

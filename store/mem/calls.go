@@ -58,7 +58,7 @@ func (s *backend) accept(sp *space, workspace string, in *memoryd.Call, now time
 	c.Workspace, c.Seq = workspace, t.Lifetime
 	t.calls = append(t.calls, c)
 
-	same := contentOf(&c.Call)
+	same := store.ContentOf(&c.Call)
 	repeat := t.seen[same]
 	t.seen[same] = true
 	if repeat {
@@ -203,14 +203,6 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 		return n, s.DeleteTool(ctx, ref)
 	}
 	return n, nil
-}
-
-// contentOf is equal for exact repeats.
-func contentOf(c *memoryd.Call) string {
-	if c.Hash != "" {
-		return c.Hash
-	}
-	return memoryd.HashOf(c.Input, c.Output)
 }
 
 func cloneCall(c *memoryd.Call) memoryd.Call {

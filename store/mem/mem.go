@@ -117,7 +117,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 		c := &call{Call: cloneCall(&calls[i]), run: calls[i].Run(), accepted: s.accepted}
 		c.Workspace = t.Workspace
 		restored.calls = append(restored.calls, c)
-		restored.seen[contentOf(&c.Call)] = true
+		restored.seen[store.ContentOf(&c.Call)] = true
 		sp.keys[c.Key] = t.Tool
 	}
 	sp.tools[t.Tool] = restored

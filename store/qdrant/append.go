@@ -208,7 +208,7 @@ func (a *appending) points(stamp int64) []*qd.PointStruct {
 		p := encodeCall(&c)
 		a.s.accept(p, life, owner, a.nonce, c.Seq, a.b.Keep)
 		calls = append(calls, newCallPoint(a.ids[i], p))
-		id := contentID(life, content(&c))
+		id := contentID(life, store.ContentOf(&c))
 		if !held[id] {
 			held[id] = true
 			contents = append(contents, a.s.newContentPoint(id, life, a.ids[i], c.Seq))
@@ -269,7 +269,7 @@ func (a *appending) contentIDs() []string {
 
 func (a *appending) contentID(i int) string {
 	c := &a.b.Calls[i]
-	return contentID(a.lives[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: c.Tool})], content(c))
+	return contentID(a.lives[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: c.Tool})], store.ContentOf(c))
 }
 
 // answer says what became of each call.

@@ -98,7 +98,7 @@ func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
 		p := encodeCall(&c)
 		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
 		points, ids = append(points, newCallPoint(id, p)), append(ids, id)
-		if cid := contentID(r.life, content(&c)); !held[cid] {
+		if cid := contentID(r.life, store.ContentOf(&c)); !held[cid] {
 			held[cid] = true
 			r.contents++
 			points = append(points, r.s.newContentPoint(cid, r.life, id, r.stamp))

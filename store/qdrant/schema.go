@@ -320,11 +320,3 @@ func newNonce() string { return uuid.NewString() }
 
 // newMark is a nonce among a few others: 48 random bits.
 func newMark() string { return strings.ReplaceAll(newNonce()[:13], "-", "") }
-
-// content is what two calls have in common that are repeats of each other.
-func content(c *memoryd.Call) string {
-	if c.Hash != "" {
-		return c.Hash
-	}
-	return memoryd.HashOf(c.Input, c.Output)
-}
