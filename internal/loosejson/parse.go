@@ -176,7 +176,8 @@ func (p *parser) link(parent, last, child int32) int32 {
 // bare reads a number, a word, a constructor or a printed object.
 func (p *parser) bare(key string) (int32, bool) {
 	start := p.i
-	for p.i < len(p.s) && (phrases.IsWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
+	for p.i < len(p.s) &&
+		(phrases.IsWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
 		p.i++
 	}
 	w := p.s[start:p.i]

@@ -153,7 +153,8 @@ func (s *backend) versions(ctx context.Context) (list []string, err error) {
 		}
 		var major, minor int
 		if _, err := fmt.Sscanf(reply.GetVersion(), "%d.%d", &major, &minor); err != nil {
-			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: version %q: %w", ErrUnfit, reply.GetVersion(), err), "Qdrant does not report its version")
+			err = fmt.Errorf("%w: version %q: %w", ErrUnfit, reply.GetVersion(), err)
+			return nil, memoryd.Wrap(memoryd.Unavailable, err, "Qdrant does not report its version")
 		}
 		if major < 1 || major == 1 && minor < 16 {
 			return nil, memoryd.Wrap(memoryd.Unavailable, ErrUnfit,

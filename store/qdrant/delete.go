@@ -58,7 +58,8 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 // markDeleted tells those who watch a tool that calls have left its history. It is also for
 // who repeats a deletion of which nobody knows whether it was done.
 func (s *backend) markDeleted(ctx context.Context, toolID, life string) error {
-	return s.set(ctx, s.tools, s.appendOrder(), all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life)), payload{fieldDeleted: word(newMark())})
+	same := all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life))
+	return s.set(ctx, s.tools, s.appendOrder(), same, payload{fieldDeleted: word(newMark())})
 }
 
 // ending is a tool whose life is to end.

@@ -230,7 +230,8 @@ func (s *backend) remove(ctx context.Context, collection string, which *qd.Point
 }
 
 // update makes a write and sees that it was done, not only noted.
-func update[Q any](ctx context.Context, s *backend, what string, write func(context.Context, Q) (*qd.UpdateResult, error), request Q) error {
+func update[Q any](ctx context.Context, s *backend, what string, write func(context.Context, Q) (*qd.UpdateResult, error), request Q,
+) error {
 	_, err := ask(ctx, s, what, func(ctx context.Context) (*qd.UpdateResult, error) {
 		r, err := write(ctx, request)
 		if err == nil && r.GetStatus() != qd.UpdateStatus_Completed {
