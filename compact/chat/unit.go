@@ -72,10 +72,7 @@ func callKey(c Call) string {
 
 // answer joins message i with the call that r answers.
 func (p *pairing) answer(i int, r Output) bool {
-	k := "i:" + r.ID
-	if r.Legacy {
-		k = "f:" + r.Name
-	}
+	k := callKey(Call{ID: r.ID, Name: r.Name, Legacy: r.Legacy})
 	if waiting := p.open[k]; len(waiting) > 0 {
 		p.join(i, waiting[len(waiting)-1])
 		p.open[k] = waiting[:len(waiting)-1]

@@ -103,15 +103,10 @@ func decodeCall(p payload) (memoryd.Call, error) {
 	if p.has(fieldMeta) {
 		c.Metadata = json.RawMessage(r.text(fieldMeta))
 	}
-	key, err := parseKey(p.word(fieldKey))
-	if err != nil {
-		return c, memoryd.Wrap(memoryd.Internal, err, "a stored call is damaged")
-	}
-	c.Key = key
-	if r.err != nil {
-		return c, memoryd.Wrap(memoryd.Internal, r.err, "a stored call is damaged")
-	}
-	return c, nil
+	var err error
+	c.Key, err = parseKey(p.word(fieldKey))
+	r.keep(err)
+	return c, damaged("call", r.err)
 }
 
 // dueAt is fieldPending of a pending call that may be tried at t.
@@ -188,6 +183,14 @@ func (r *reader) keep(err error) {
 	if r.err == nil {
 		r.err = err
 	}
+}
+
+// damaged says what could not be read, if something could not.
+func damaged(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return memoryd.Wrap(memoryd.Internal, err, "a stored "+what+" is damaged")
 }
 
 func parseKey(s string) (k memoryd.CallKey, err error) {

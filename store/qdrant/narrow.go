@@ -43,10 +43,7 @@ func narrowOf(p point) (narrow, error) {
 		verdicts: p.int(fieldVerdict), judged: p.int(fieldJudged), size: p.int(fieldSize), tokens: p.int(fieldTokens),
 		ok: p.bool(fieldOK), state: memoryd.EvaluationState(p.word(fieldState)), score: r.float(fieldScore), seconds: r.float(fieldSeconds),
 	}
-	if r.err != nil {
-		return n, memoryd.Wrap(memoryd.Internal, r.err, "a stored call is damaged")
-	}
-	return n, nil
+	return n, damaged("call", r.err)
 }
 
 func (n *narrow) sample() memoryd.Sample {

@@ -121,12 +121,9 @@ func decodeRecord(p payload) (store.Record, error) {
 	if at := p.int(fieldExpires); at >= 0 {
 		r.Expires = time.UnixMicro(at).UTC()
 	}
-	data, err := base64.StdEncoding.DecodeString(p.word(fieldData))
-	if err != nil {
-		return r, memoryd.Wrap(memoryd.Internal, err, "a stored record is damaged")
-	}
-	r.Data = data
-	return r, nil
+	var err error
+	r.Data, err = base64.StdEncoding.DecodeString(p.word(fieldData))
+	return r, damaged("record", err)
 }
 
 // Record implements store.Records.

@@ -167,10 +167,7 @@ func decodeTool(p point) (*tool, error) {
 		},
 	}
 	r.keep(g.err)
-	if r.err != nil {
-		return nil, memoryd.Wrap(memoryd.Internal, r.err, "a stored tool is damaged")
-	}
-	return t, nil
+	return t, damaged("tool", r.err)
 }
 
 func encodeGuideline(g *memoryd.Guideline) payload {

@@ -316,10 +316,7 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 	}
 	r := &reader{payload: p}
 	e := decodeEvaluation(r)
-	if r.err != nil {
-		return e, memoryd.Wrap(memoryd.Internal, r.err, "a stored verdict is damaged")
-	}
-	return e, nil
+	return e, damaged("verdict", r.err)
 }
 
 // CacheVerdict implements store.Verdicts.
