@@ -138,11 +138,11 @@ func (f *findings) overall() string {
 	e := &f.evidence
 	text := ofN(e.Good, e.Judged) + " judged calls scored 1.0"
 	var costs []string
-	if f.goodTime.calls > 0 {
-		costs = append(costs, seconds(f.goodTime.median))
+	if !math.IsNaN(f.goodTime) {
+		costs = append(costs, seconds(f.goodTime))
 	}
-	if f.goodTokens.calls > 0 {
-		costs = append(costs, plural(math.Round(f.goodTokens.median), "token"))
+	if !math.IsNaN(f.goodTokens) {
+		costs = append(costs, plural(math.Round(f.goodTokens), "token"))
 	}
 	if len(costs) > 0 {
 		text += ", taking " + list(costs, "and") + " (median)"

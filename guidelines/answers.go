@@ -66,4 +66,4 @@ func Select(content string, names []string) string {
 }
 
 // AllSections are the names that Select accepts.
-func AllSections() []string { return append(sectionNames(), toolAnswered, statistics) }
+func AllSections() []string { return append(Sections(), toolAnswered, statistics) }

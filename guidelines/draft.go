@@ -35,7 +35,7 @@ func (d draft) fingerprint(words int) string {
 
 // bySection sorts items by their sections.
 func bySection(a, b Item) int {
-	return slices.Index(sectionNames(), a.Section) - slices.Index(sectionNames(), b.Section)
+	return slices.Index(Sections(), a.Section) - slices.Index(Sections(), b.Section)
 }
 
 // shownOf are the items that are shown, in order.

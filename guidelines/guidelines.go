@@ -67,6 +67,7 @@ const (
 	statistics   = "Statistics"
 )
 
-func sectionNames() []string {
+// Sections returns the names of a guideline's sections, in order.
+func Sections() []string {
 	return []string{coreFunction, successPatterns, commonIssues, bestPractices}
 }

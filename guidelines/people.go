@@ -33,9 +33,6 @@ const (
 	EditBack = "back" // the program's text is used again
 )
 
-// Sections returns the names of a guideline's sections, in order.
-func Sections() []string { return sectionNames() }
-
 // ByPerson reports whether a person set the line.
 func (it *Item) ByPerson() bool { return strings.HasPrefix(it.Author, memoryd.PersonPrefix) }
 
@@ -94,9 +91,7 @@ func (d *Document) Edited(edits []Edit) *Document {
 
 // insert puts an item at the end of its section.
 func (d *Document) insert(it Item) {
-	names := sectionNames()
-	section := slices.Index(names, it.Section)
-	at := slices.IndexFunc(d.Items, func(o Item) bool { return slices.Index(names, o.Section) > section })
+	at := slices.IndexFunc(d.Items, func(o Item) bool { return bySection(o, it) > 0 })
 	if at < 0 {
 		at = len(d.Items)
 	}

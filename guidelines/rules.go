@@ -119,14 +119,8 @@ type findings struct {
 	// judgedGood counts the calls of the history that scored 1, goodTime and goodTokens
 	// are what these cost.
 	judgedGood           int
-	goodTime, goodTokens typical
+	goodTime, goodTokens float64 // medians; NaN where no call knows them
 	unquoted             bool
-}
-
-// typical is a median over the calls that know it.
-type typical struct {
-	median float64
-	calls  int
 }
 
 // goodCosts is what the calls that scored 1 cost.
@@ -145,7 +139,7 @@ func (f *findings) goodCosts(calls []memoryd.Call) {
 			tokens = append(tokens, float64(c.TokenCost))
 		}
 	}
-	f.goodTime, f.goodTokens = typical{stats.Median(times), len(times)}, typical{stats.Median(tokens), len(tokens)}
+	f.goodTime, f.goodTokens = stats.Median(times), stats.Median(tokens)
 }
 
 // draft words all sections.

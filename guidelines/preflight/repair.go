@@ -21,13 +21,6 @@ type fix struct {
 	path  string          // of what was changed
 }
 
-// edit is one value of the input, replaced.
-type edit struct {
-	leaf int
-	json string
-	of   origin.Origin // of the new value
-}
-
 // refusal is a failed call and which of its values the message is about. No word of the
 // message is understood: it is searched for the values of the call.
 type refusal struct {
@@ -105,7 +98,7 @@ func (m *Model) repair(v *view, c *runCall) fix {
 	}
 	if at := v.in.gives(blamed); at >= 0 {
 		if to, ok := m.other(v, blamed); ok {
-			return m.apply(v, edit{at, quoted(to), origin.Run})
+			return m.apply(v, at, quoted(to), origin.Run)
 		}
 	}
 	return fix{}
@@ -186,7 +179,7 @@ func (m *Model) sameBut(a, b []leaf, path string) bool {
 func (m *Model) adjust(v *view, path string, by float64) fix {
 	for i, l := range slices.Backward(v.in.leaves) {
 		if l.Path == path && l.Kind == tested.Number && l.Number+by >= 0 {
-			return m.apply(v, edit{i, plain(l.Number + by), origin.Run})
+			return m.apply(v, i, plain(l.Number+by), origin.Run)
 		}
 	}
 	return fix{}
@@ -228,13 +221,13 @@ func (v *view) refusedInRun(path, value string) bool {
 	return false
 }
 
-// apply makes an edit, unless what comes out failed already.
-func (m *Model) apply(v *view, e edit) fix {
-	raw, l := bytes.TrimSpace(v.in.raw), &v.in.leaves[e.leaf]
-	if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.To <= l.From {
+// apply replaces a value by another one, unless what comes out failed already.
+func (m *Model) apply(v *view, leaf int, value string, of origin.Origin) fix {
+	raw, l := bytes.TrimSpace(v.in.raw), &v.in.leaves[leaf]
+	if _, may := origin.Show(origin.Suggestion, of, value, maxValue); !may || l.To <= l.From {
 		return fix{}
 	}
-	out := slices.Concat(raw[:l.From], []byte(e.json), raw[l.To:])
+	out := slices.Concat(raw[:l.From], []byte(value), raw[l.To:])
 	if !json.Valid(out) || m.hasFailed(v, out) {
 		return fix{}
 	}

@@ -19,49 +19,25 @@ const testedRule = "tested_rule"
 // Tested is a rule that the calls of a tool support, with the keys of the calls behind it.
 type Tested = evidence.Rule
 
-// plan reads a planned call with what its run showed.
-func (m *Model) plan(v *view) *tested.Planned {
-	c := tested.Call{Input: v.in.raw, Named: v.Run != ""}
-	for i := range v.RunCalls {
-		if r := &v.RunCalls[i]; v.answered(i) && !slices.Contains(c.Before, r.Tool) {
-			c.Before = append(c.Before, r.Tool)
-		}
+// plan reads a call of the run as mining would.
+func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
+	var run json.RawMessage
+	if v.Run != "" {
+		run = json.RawMessage(`{"trajectory_id":"run"}`)
 	}
-	if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
-		for i := range v.in.leaves {
-			if l := &v.in.leaves[i]; l.Kind == tested.Text && tested.IdentifierLike(l.Text) {
-				c.Sources = append(c.Sources, m.sourceOf(v, l))
+	if v.observer == nil {
+		v.observer = evidence.NewObserver()
+		if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
+			for _, c := range slices.Backward(v.RunCalls) {
+				v.observer.Observe(&memoryd.Call{
+					ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, Success: c.Success, Metadata: run,
+					Evaluation: memoryd.Evaluation{State: c.State, Score: c.Score},
+				})
 			}
 		}
 	}
-	return tested.Plan(&c)
-}
-
-// planned reads the planned call with another input.
-func (m *Model) planned(v *view, raw json.RawMessage) *tested.Planned {
-	return m.plan(&view{Planned: v.Planned, in: &planned{raw: raw, leaves: leavesOf(raw)}})
-}
-
-// answered reports whether a call of the run is known to have gone well.
-func (v *view) answered(i int) bool {
-	failed, known := outcome(&v.RunCalls[i])
-	return known && !failed
-}
-
-// sourceOf is where a value stood in the run.
-func (m *Model) sourceOf(v *view, l *leaf) tested.Source {
-	s := tested.Source{Path: l.Path}
-	for i := range v.RunCalls { // the newest first
-		c := &v.RunCalls[i]
-		if !v.answered(i) || !tested.Named(c.Output, l.Text) {
-			continue
-		}
-		s.Tool = c.Tool
-	}
-	if seen := m.valuesSeen(v).byValue[l.Text]; seen != nil {
-		s.State = seen.state
-	}
-	return s
+	ob := v.observer.Observe(&memoryd.Call{Input: input, Metadata: run})
+	return ob.Planned()
 }
 
 // given lists what answers of a tool in the run gave for a parameter, newest first:
@@ -99,7 +75,7 @@ func (m *Model) broken(v *view) []Warning {
 	}
 	for i := range m.options.Hints {
 		t := &m.options.Hints[i]
-		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v)) && !v.contradicts(t) {
+		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v, v.in.raw)) && !v.contradicts(t) {
 			out = append(out, Warning{Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys, Severity: Note})
 		}
 	}
@@ -137,7 +113,7 @@ func (m *Model) mend(v *view) fix {
 	var f fix
 	raw := v.in.raw
 	for _, t := range v.breaks {
-		p := m.planned(v, raw)
+		p := m.plan(v, raw)
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
@@ -154,7 +130,7 @@ func (m *Model) mend(v *view) fix {
 			f.path = e.Path
 		}
 	}
-	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.planned(v, raw)), v.contradicts)) > 0 {
+	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(v, raw)), v.contradicts)) > 0 {
 		return fix{}
 	}
 	f.input = raw

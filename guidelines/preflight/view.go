@@ -24,6 +24,8 @@ type view struct {
 	state  runState
 	seen   *seenValues // read when it is asked for
 	breaks []*Tested   // what it breaks of what calls bear out
+	// observer has read the calls of the run; nil before it is needed.
+	observer *evidence.Observer
 }
 
 // runCall is a judged call of the same tool in the run.
@@ -63,7 +65,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 	}
 	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
 	if len(m.options.Tested) > 0 {
-		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v)), v.contradicts)
+		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
 	}
 	return v
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -92,9 +93,7 @@ func tightest(found []Rule) []Rule {
 	var out []Rule
 	for _, r := range found {
 		at := slices.IndexFunc(out, func(o Rule) bool { return o.ID() == r.ID() })
-		if at < 0 {
-			out = append(out, r)
-		} else if r.valueOf() == nil {
+		if at >= 0 && r.valueOf() == nil {
 			out[at] = r
 		} else {
 			out = append(out, r)
@@ -198,18 +197,12 @@ func (s *search) run() (found []Rule) {
 	cols := columnsOf(s.rows)
 	s.columns, s.looked = cols, map[at]int{}
 	s.candidates(cols)
-	order := make([]string, 0, len(kinds))
-	for k := range kinds {
-		order = append(order, k)
-	}
-	for k, n := range kinds {
-		if n >= leastBad {
-			s.kinds[k] = true
-		}
-	}
-	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
+	order := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var by []*candidate // what the rules found come from
 	for _, k := range order {
+		if kinds[k] >= leastBad {
+			s.kinds[k] = true
+		}
 		for range maxOfKind {
 			top, r, ok := s.best(k)
 			if !ok {

@@ -95,9 +95,9 @@ func (r *reader) value(path string, depth int) bool {
 	}
 	switch r.dec.PeekKind() {
 	case '{':
-		return r.members(path, depth)
+		return r.inside(path, depth, Object, '}')
 	case '[':
-		return r.elements(path, depth)
+		return r.inside(path, depth, Array, ']')
 	}
 	raw, err := r.dec.ReadValue()
 	if err != nil {
@@ -122,35 +122,24 @@ func (r *reader) value(path string, depth int) bool {
 	return true
 }
 
-func (r *reader) members(path string, depth int) bool {
+// inside reads the members of an object, or the elements of a list.
+func (r *reader) inside(path string, depth int, kind LeafKind, end jsontext.Kind) bool {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return false
 	}
 	at := len(r.leaves)
-	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Object})
-	for r.dec.PeekKind() != '}' {
-		name, err := r.dec.ReadToken()
-		if err != nil {
-			return false
+	r.leaves = append(r.leaves, Leaf{Path: path, Kind: kind})
+	for r.dec.PeekKind() != end {
+		of := path + "[]"
+		if kind == Object {
+			name, err := r.dec.ReadToken()
+			if err != nil {
+				return false
+			}
+			n := name.String()
+			of = strings.TrimPrefix(path+"."+n[:min(len(n), 64)], ".")
 		}
-		n := name.String()
-		if !r.value(strings.TrimPrefix(path+"."+n[:min(len(n), 64)], "."), depth+1) {
-			return false
-		}
-		r.leaves[at].Number++
-	}
-	_, err := r.dec.ReadToken()
-	return err == nil
-}
-
-func (r *reader) elements(path string, depth int) bool {
-	if _, err := r.dec.ReadToken(); err != nil {
-		return false
-	}
-	at := len(r.leaves)
-	r.leaves = append(r.leaves, Leaf{Path: path, Kind: Array})
-	for r.dec.PeekKind() != ']' {
-		if !r.value(path+"[]", depth+1) {
+		if !r.value(of, depth+1) {
 			return false
 		}
 		r.leaves[at].Number++
