@@ -39,7 +39,7 @@ func Tokens(text string) int { return (len(text) + 3) / 4 }
 // It returns "" if not even one item fits.
 func (d *Document) Within(maxTokens int) string {
 	items := shownOf(d.Items)
-	order := make([]int, len(items))
+	kept, order := make([]bool, len(items)), make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
@@ -50,17 +50,13 @@ func (d *Document) Within(maxTokens int) string {
 		}
 		return cmp.Compare(y.Value, x.Value)
 	})
-	var picked []int
 	text := ""
 	for _, i := range order {
-		try := append(slices.Clone(picked), i)
-		slices.Sort(try)
-		var some []Item
-		for _, k := range try {
-			some = append(some, items[k])
-		}
-		if t := sectionsOf(some); Tokens(t) <= maxTokens {
-			picked, text = try, t
+		kept[i] = true
+		if t := sectionsOf(picked(items, kept)); Tokens(t) <= maxTokens {
+			text = t
+		} else {
+			kept[i] = false
 		}
 	}
 	for _, rest := range []string{"\n" + d.Answers + d.Statistics, "\n" + d.Statistics} {

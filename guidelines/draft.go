@@ -66,13 +66,17 @@ func within(items []Item, words int) []Item {
 			take(i)
 		}
 	}
-	var picked []Item
+	return picked(items, kept)
+}
+
+// picked are the items that are kept.
+func picked(items []Item, kept []bool) (list []Item) {
 	for i := range items {
 		if kept[i] {
-			picked = append(picked, items[i])
+			list = append(list, items[i])
 		}
 	}
-	return picked
+	return list
 }
 
 // sectionsOf writes items under the headings of their sections: the core function is prose,

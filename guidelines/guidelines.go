@@ -15,9 +15,6 @@ import (
 type Config struct {
 	// MaxWords limits the four sections, without the statistics.
 	MaxWords int `yaml:"max_words"`
-	// MineCalls is the number of a tool's newest calls that are mined, as compact
-	// observations beside the history.
-	MineCalls int `yaml:"-"`
 	// Quote decides when words of a tool's messages are shown: quoteQuorum or quoteNever.
 	Quote string `yaml:"quote"`
 }
@@ -29,13 +26,9 @@ const (
 	answerTokens = 1200
 )
 
-// UnmarshalYAML decodes a section and keeps constants that are not settings: beyond 2,000
-// calls no recorded tool had another rule, and 2 MiB per tool are enough for them.
-func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
-	type settings Config
-	c.MineCalls = 2000
-	return unmarshal((*settings)(c))
-}
+// MineCalls is the number of a tool's newest calls that are mined, as compact observations
+// beside the history: beyond it no recorded tool had another rule, and 2 MiB per tool are enough.
+const MineCalls = 2000
 
 // When a tool's message is quoted.
 const (

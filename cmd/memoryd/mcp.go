@@ -15,6 +15,7 @@ import (
 
 	"memoryd/api"
 	"memoryd/api/ui"
+	"memoryd/guidelines"
 	"memoryd/integrations/mcp"
 	"memoryd/internal/access"
 	"memoryd/internal/local"
@@ -120,7 +121,7 @@ func (a *app) retention() []ui.Retention {
 			Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt",
 		},
 		{
-			What: "Observations for guidelines", Kept: fmt.Sprintf("the newest %d calls per tool, shortened", a.cfg.Guidelines.MineCalls),
+			What: "Observations for guidelines", Kept: fmt.Sprintf("the newest %d calls per tool, shortened", guidelines.MineCalls),
 			Setting: "–",
 		},
 		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d per tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},

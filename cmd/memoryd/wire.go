@@ -49,7 +49,7 @@ func (a *app) stack(bare store.Store) store.Store {
 	}
 	quota := ops.NewQuotaStore(a.measure(bare), a.cfg.Quotas, a.log, time.Now)
 	a.metrics.Quotas(quota.Refused)
-	a.window = window.New(quota, a.cfg.Guidelines.MineCalls, a.log, time.Now)
+	a.window = window.New(quota, guidelines.MineCalls, a.log, time.Now)
 	observed := a.window.Over()
 	a.survey = survey.New(observed, a.log, time.Now)
 	a.onStop(a.survey.Stop)

@@ -308,15 +308,6 @@ func (m *Model) learn(h *history, good map[rules]int) {
 // Calls returns the number of calls that the model learned from.
 func (m *Model) Calls() int { return len(m.calls) }
 
-// rate is the failure rate, and the number of calls that it counts for.
-func (m *Model) rate() (rate, weight float64) {
-	failed, weight := float64(m.failed), float64(m.judged)
-	if weight == 0 {
-		return 0, 0
-	}
-	return (failed + 0.5) / (weight + 1), weight
-}
-
 // Assess returns the forecast from the history and the run.
 func (m *Model) Assess(p Planned) Assessment {
 	in := read(p.Input)
@@ -352,7 +343,10 @@ const ownWeight = 1
 
 // risk sets the risk and its interval.
 func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
-	rate, weight := m.rate()
+	rate, weight := 0.0, float64(m.judged)
+	if weight > 0 {
+		rate = (float64(m.failed) + 0.5) / (weight + 1)
+	}
 	if weight == 0 && v.met == 0 && v.own.Calls == 0 {
 		return
 	}
@@ -413,7 +407,7 @@ func (m *Model) oneOther(v *view, near []neighbour) bool {
 	}
 	failed, good := map[uint64]int{}, 0
 	note := func(c *learned) {
-		if c.failed() && c.judged {
+		if c.failed() {
 			failed[c.source]++
 		} else if c.judged {
 			good++

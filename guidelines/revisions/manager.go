@@ -54,21 +54,10 @@ type Config struct {
 	// Versions is the number of versions kept per tool.
 	Versions int `yaml:"versions"`
 	// Interval is the time between two passes of the background refresh; 0 turns it off.
-	// PerRound limits the guidelines written in one pass.
 	Interval time.Duration `yaml:"interval"`
-	PerRound int           `yaml:"-"`
 	// UntoldShare is the share of runs that get no advice, for comparison; 0 gives advice to
 	// all.
 	UntoldShare float64 `yaml:"untold_share"`
-}
-
-// UnmarshalYAML decodes a section and keeps constants that are not settings: a guideline is
-// written again after a month if there are new calls, at most one in twenty may ever be
-// called stale by chance, and a pass of 200 leaves the model free for others.
-func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
-	type settings Config
-	c.MaxAge, c.FalseAlarms, c.PerRound = 30*24*time.Hour, 0.05, 200
-	return unmarshal((*settings)(c))
 }
 
 // Validate returns the first invalid setting.

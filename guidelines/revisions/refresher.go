@@ -95,6 +95,9 @@ func (r *Refresher) run(ctx context.Context) {
 	}
 }
 
+// perRound limits the guidelines written in one pass, which leaves the model free for others.
+const perRound = 200
+
 // Pass is the result of a pass.
 type Pass struct {
 	Looked, Written, Failed, TakenBack int
@@ -140,7 +143,7 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 				return errElsewhere
 			}
 		}
-		if !changed(tool) || did.Written+did.Failed >= r.manager.Config.PerRound {
+		if !changed(tool) || did.Written+did.Failed >= perRound {
 			return nil
 		}
 		did.Looked++

@@ -21,12 +21,15 @@ type Staleness struct {
 	// is the number of new calls that always makes one stale.
 	FirstAfter int `yaml:"first_after"`
 	After      int `yaml:"after"`
-	// MaxAge is the age at which a guideline with new calls is stale; 0 means never.
-	MaxAge time.Duration `yaml:"-"`
-	// FalseAlarms limits the probability that a guideline is ever called stale for a change
-	// although nothing changed.
-	FalseAlarms float64 `yaml:"-"`
 }
+
+const (
+	// maxAge is the age at which a guideline with new calls is stale.
+	maxAge = 30 * 24 * time.Hour
+	// falseAlarms limits the probability that a guideline is ever called stale for a change
+	// although nothing changed.
+	falseAlarms = 0.05
+)
 
 // Validate returns the first invalid setting.
 func (c Staleness) Validate() error {
@@ -81,7 +84,7 @@ func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call
 	if len(since) >= cfg.After {
 		reasons = append(reasons, Reason{Change: NewCalls, Text: fmt.Sprintf("%d calls since it was written", len(since))})
 	}
-	if age := now.Sub(written); cfg.MaxAge > 0 && age > cfg.MaxAge {
+	if age := now.Sub(written); age > maxAge {
 		reasons = append(reasons, Reason{
 			Change: TooOld,
 			Text:   fmt.Sprintf("it is %d days old, and %d calls came since", int(age.Hours()/24), len(since)),
@@ -142,7 +145,7 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	if len(before) < leastObserved || len(since) < leastObserved {
 		return nil
 	}
-	level := cfg.FalseAlarms / (tests * (4 + math.Log2(float64(cfg.After)/checkEvery)))
+	level := falseAlarms / (tests * (4 + math.Log2(float64(cfg.After)/checkEvery)))
 	found := map[Change]Reason{}
 	for _, window := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
 		for _, r := range testedChanges(before, window) {

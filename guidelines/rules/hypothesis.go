@@ -94,7 +94,7 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	},
 	notIn: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !slices.Contains(h.set, v.text) },
 	notLike: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !slices.Contains(h.set, form(v.text))
+		return v.kind == text && !slices.Contains(h.set, Form(v.text))
 	},
 	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
 	inState: func(h *hypothesis, r *row, _ value) bool {
@@ -135,7 +135,7 @@ func (h *hypothesis) member(r *row) string {
 	case h.what == notIn:
 		return v.text
 	case h.what == notLike:
-		return form(v.text)
+		return Form(v.text)
 	}
 	return ""
 }
@@ -225,8 +225,8 @@ func spoken(params ...string) (line string) {
 // ordered reports whether the order of two texts means something: they are written
 // alike, in digits and marks, as dates are.
 func ordered(a, b string) bool {
-	f := form(a)
-	return f == form(b) && strings.Contains(f, "0") && !strings.Contains(f, "A")
+	f := Form(a)
+	return f == Form(b) && strings.Contains(f, "0") && !strings.Contains(f, "A")
 }
 
 func quoted(set []string) string {

@@ -91,7 +91,7 @@ func (c *column) take(v value, bad bool) {
 			c.nums = append(c.nums, v.num)
 		}
 	case text:
-		c.forms.add(form(v.text), bad)
+		c.forms.add(Form(v.text), bad)
 		if h := Head(v.text); h != "" {
 			c.heads.add(h, bad)
 		}

@@ -95,9 +95,13 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		if !shown(field) || !shown(state) {
 			return "", nil, false
 		}
-		narrow = r.stateSaid(s, field)
+		if good := usual(s.rows, func(b *row) []string { return b.states(h.p, field) }, shown); good != "" {
+			r.worked, narrow = field+"="+good, " (`"+good+"` worked)"
+		}
 	case begins:
-		if good := otherHead(s.rows, h); good != "" {
+		heads := func(b *row) []string { return []string{Head(b.in[h.p].text)} }
+		told := func(s string) bool { return s != "" && s != h.set[0] && shown(strings.TrimRight(s, "_-")) }
+		if good := usual(s.rows, heads, told); good != "" {
 			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
 		}
 	case exceeds:
@@ -141,16 +145,6 @@ func (r *Rule) valuesSaid(behind []*row) string {
 		return ", not " + quoted(not)
 	}
 	return ""
-}
-
-// stateSaid notes and tells which state worked.
-func (r *Rule) stateSaid(s *search, field string) string {
-	good := otherStates(s.rows, &r.when)
-	if good == "" {
-		return ""
-	}
-	r.worked = field + "=" + good
-	return " (`" + good + "` worked)"
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
@@ -205,35 +199,29 @@ func refusedValues(behind []*row, p string) []string {
 	return out
 }
 
-// otherStates is the state in which the values of good calls stood most; "" where it may
-// not be shown.
-func otherStates(rows []row, h *hypothesis) string {
-	field, _, _ := strings.Cut(h.set[0], "=")
+// usual is what most good calls had, of that which may be told; "" for nothing.
+func usual(rows []row, of func(*row) []string, may func(string) bool) string {
 	by := tally{}
 	for i := range rows {
-		s, ok := rows[i].source(h.p)
-		if rows[i].Bad || !ok {
+		if rows[i].Bad {
 			continue
 		}
-		for f := range strings.FieldsSeq(s.State) {
-			if state, is := strings.CutPrefix(f, field+"="); is {
-				by.add(state, &rows[i])
-			}
-		}
-	}
-	return by.most(shown)
-}
-
-// otherHead is how the values of good calls begin most; "" where they begin in no way that
-// may be shown.
-func otherHead(rows []row, h *hypothesis) string {
-	by := tally{}
-	for i := range rows {
-		if s := Head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
+		for _, s := range of(&rows[i]) {
 			by.add(s, &rows[i])
 		}
 	}
-	return by.most(func(s string) bool { return shown(strings.TrimRight(s, "_-")) })
+	return by.most(may)
+}
+
+// states are what a field was beside the value of a parameter in an earlier answer.
+func (r *row) states(p, field string) (states []string) {
+	s, _ := r.source(p)
+	for f := range strings.FieldsSeq(s.State) {
+		if state, is := strings.CutPrefix(f, field+"="); is {
+			states = append(states, state)
+		}
+	}
+	return states
 }
 
 // boundSaid moves the bound to the number in the gap between good and failed calls

@@ -85,7 +85,7 @@ func (r *row) dated(p string) bool {
 }
 
 // DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
-func DateForm(s string) string { return dateForms[form(s)] }
+func DateForm(s string) string { return dateForms[Form(s)] }
 
 // rowsOf reads so many of the newest calls.
 func rowsOf(calls []Call, most int) []row {
@@ -171,9 +171,7 @@ func inList(path string) (list, member string) {
 }
 
 // Form masks letters and digits, to show the form of a text.
-func Form(s string) string { return form(s) }
-
-func form(s string) string {
+func Form(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= '0' && r <= '9':

@@ -42,11 +42,8 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 	if over > 0 {
 		over += maxFresh / 8
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), func(a,
-		b memoryd.ToolRef,
-	) int {
-		return len(w.fresh[b].list) - len(w.fresh[a].list)
-	}) {
+	longest := func(a, b memoryd.ToolRef) int { return len(w.fresh[b].list) - len(w.fresh[a].list) }
+	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), longest) {
 		b := w.fresh[ref]
 		if all || w.now().Sub(b.since) >= foldAge || over > 0 {
 			due[ref] = b.list
