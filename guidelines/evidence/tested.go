@@ -60,9 +60,9 @@ func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 	return list
 }
 
-// Planned is the call as it was about to be made.
+// Planned is the call as it was about to be made. It may be asked for by several at a time.
 func (ob *Observation) Planned() *rules.Planned {
-	return rules.Plan(&rules.Call{Input: ob.Input, Leaves: ob.values(), Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
+	return rules.Plan(&rules.Call{Input: ob.Input, Leaves: ob.leaves, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
 }
 
 // Odd reports the good calls that a tool answered with a line of text although it otherwise

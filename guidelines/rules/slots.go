@@ -215,7 +215,10 @@ func usual(rows []row, of func(*row) []string, may func(string) bool) string {
 
 // states are what a field was beside the value of a parameter in an earlier answer.
 func (r *row) states(p, field string) (states []string) {
-	s, _ := r.source(p)
+	s, known := r.source(p)
+	if !known {
+		return nil
+	}
 	for f := range strings.FieldsSeq(s.State) {
 		if state, is := strings.CutPrefix(f, field+"="); is {
 			states = append(states, state)
