@@ -95,15 +95,9 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		if !shown(field) || !shown(state) {
 			return "", nil, false
 		}
-		if good := usual(s.rows, func(b *row) []string { return b.states(h.p, field) }, shown); good != "" {
-			r.worked, narrow = field+"="+good, " (`"+good+"` worked)"
-		}
+		narrow = r.stateSaid(s, field)
 	case begins:
-		heads := func(b *row) []string { return []string{Head(b.in[h.p].text)} }
-		told := func(s string) bool { return s != "" && s != h.set[0] && shown(strings.TrimRight(s, "_-")) }
-		if good := usual(s.rows, heads, told); good != "" {
-			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
-		}
+		narrow = r.headSaid(s)
 	case exceeds:
 		if !shown(h.set[0]) {
 			return "", nil, false
@@ -145,6 +139,26 @@ func (r *Rule) valuesSaid(behind []*row) string {
 		return ", not " + quoted(not)
 	}
 	return ""
+}
+
+// stateSaid notes and tells which state worked.
+func (r *Rule) stateSaid(s *search, field string) string {
+	good := usual(s.rows, func(b *row) []string { return b.states(r.when.p, field) }, shown)
+	if good == "" {
+		return ""
+	}
+	r.worked = field + "=" + good
+	return " (`" + good + "` worked)"
+}
+
+// headSaid notes and tells how values began that worked.
+func (r *Rule) headSaid(s *search) string {
+	heads := func(b *row) []string { return []string{Head(b.in[r.when.p].text)} }
+	told := func(s string) bool { return s != "" && s != r.when.set[0] && shown(strings.TrimRight(s, "_-")) }
+	if r.worked = usual(s.rows, heads, told); r.worked == "" {
+		return ""
+	}
+	return "; " + quoted([]string{r.worked}) + " worked"
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
