@@ -97,7 +97,9 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 		narrow = r.stateSaid(s, field)
 	case begins:
-		narrow = r.headSaid(s)
+		if good := otherHead(s.rows, h); good != "" {
+			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
+		}
 	case exceeds:
 		if !shown(h.set[0]) {
 			return "", nil, false
@@ -143,22 +145,12 @@ func (r *Rule) valuesSaid(behind []*row) string {
 
 // stateSaid notes and tells which state worked.
 func (r *Rule) stateSaid(s *search, field string) string {
-	good := usual(s.rows, func(b *row) []string { return b.states(r.when.p, field) }, shown)
+	good := otherStates(s.rows, &r.when)
 	if good == "" {
 		return ""
 	}
 	r.worked = field + "=" + good
 	return " (`" + good + "` worked)"
-}
-
-// headSaid notes and tells how values began that worked.
-func (r *Rule) headSaid(s *search) string {
-	heads := func(b *row) []string { return []string{Head(b.in[r.when.p].text)} }
-	told := func(s string) bool { return s != "" && s != r.when.set[0] && shown(strings.TrimRight(s, "_-")) }
-	if r.worked = usual(s.rows, heads, told); r.worked == "" {
-		return ""
-	}
-	return "; " + quoted([]string{r.worked}) + " worked"
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
@@ -213,32 +205,35 @@ func refusedValues(behind []*row, p string) []string {
 	return out
 }
 
-// usual is what most good calls had, of that which may be told; "" for nothing.
-func usual(rows []row, of func(*row) []string, may func(string) bool) string {
+// otherStates is the state in which the values of good calls stood most; "" where it may
+// not be shown.
+func otherStates(rows []row, h *hypothesis) string {
+	field, _, _ := strings.Cut(h.set[0], "=")
 	by := tally{}
 	for i := range rows {
-		if rows[i].Bad {
+		s, ok := rows[i].source(h.p)
+		if rows[i].Bad || !ok {
 			continue
 		}
-		for _, s := range of(&rows[i]) {
+		for f := range strings.FieldsSeq(s.State) {
+			if state, is := strings.CutPrefix(f, field+"="); is {
+				by.add(state, &rows[i])
+			}
+		}
+	}
+	return by.most(shown)
+}
+
+// otherHead is how the values of good calls begin most; "" where they begin in no way that
+// may be shown.
+func otherHead(rows []row, h *hypothesis) string {
+	by := tally{}
+	for i := range rows {
+		if s := Head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
 			by.add(s, &rows[i])
 		}
 	}
-	return by.most(may)
-}
-
-// states are what a field was beside the value of a parameter in an earlier answer.
-func (r *row) states(p, field string) (states []string) {
-	s, known := r.source(p)
-	if !known {
-		return nil
-	}
-	for f := range strings.FieldsSeq(s.State) {
-		if state, is := strings.CutPrefix(f, field+"="); is {
-			states = append(states, state)
-		}
-	}
-	return states
+	return by.most(func(s string) bool { return shown(strings.TrimRight(s, "_-")) })
 }
 
 // boundSaid moves the bound to the number in the gap between good and failed calls
