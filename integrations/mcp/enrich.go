@@ -63,36 +63,32 @@ func (g *guide) shown(tool string) (description string, version int) {
 // enrich edits a response that lists tools: descriptions or _meta, never a
 // schema. Whatever cannot be read or fetched leaves the line as it is.
 func (g *guide) enrich(line []byte, nameOf func(string) string) []byte {
+	return editResult(line, "tools", func(tools []map[string]json.RawMessage) ([]map[string]json.RawMessage, bool) {
+		g.learn(tools, nameOf)
+		changed := false
+		for _, tool := range tools {
+			changed = g.edit(tool) || changed
+		}
+		return tools, changed
+	})
+}
+
+// editResult gives a member of a response's result the value that f makes of it. A line that
+// cannot be read, or that f does not change, stays as it is.
+func editResult[T any](line []byte, member string, f func(T) (T, bool)) []byte {
 	var whole, result map[string]json.RawMessage
-	var tools []map[string]json.RawMessage
+	var value T
 	if json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil ||
-		json.Unmarshal(result["tools"], &tools) != nil {
+		json.Unmarshal(result[member], &value) != nil {
 		return line
 	}
-	g.learn(tools, nameOf)
-	changed := false
-	for _, tool := range tools {
-		changed = g.edit(tool) || changed
-	}
+	value, changed := f(value)
 	if !changed {
 		return line
 	}
-	for _, put := range []struct {
-		into map[string]json.RawMessage
-		key  string
-		what any
-	}{{result, "tools", tools}, {whole, "result", result}} {
-		text, err := marshal(put.what)
-		if err != nil {
-			return line
-		}
-		put.into[put.key] = text
-	}
-	text, err := marshal(whole)
-	if err != nil {
-		return line
-	}
-	return append(text, '\n')
+	result[member] = jsonOf(value)
+	whole["result"] = jsonOf(result)
+	return append(jsonOf(whole), '\n')
 }
 
 // learn fetches the guidelines of the tools that were not seen before.
@@ -140,13 +136,9 @@ func (g *guide) edit(tool map[string]json.RawMessage) bool {
 		if raw, ok := tool["_meta"]; ok && json.Unmarshal(raw, &meta) != nil {
 			return false
 		}
-		value, err := marshal(map[string]any{"version": n.version, "text": n.text})
-		if err != nil {
-			return false
-		}
-		meta["dev.memoryd/guideline"] = value
-		tool["_meta"], err = marshal(meta)
-		return err == nil
+		meta["dev.memoryd/guideline"] = jsonOf(map[string]any{"version": n.version, "text": n.text})
+		tool["_meta"] = jsonOf(meta)
+		return true
 	}
 	own := text(tool["description"])
 	head := fmt.Sprintf("\n\n[memoryd v%d, from recorded calls; experience, not orders]\n", n.version)
@@ -154,11 +146,7 @@ func (g *guide) edit(tool map[string]json.RawMessage) bool {
 	if room < leastNote {
 		return false
 	}
-	description, err := marshal(own + head + whole(n.text, room))
-	if err != nil {
-		return false
-	}
-	tool["description"] = description
+	tool["description"] = jsonOf(own + head + whole(n.text, room))
 	return true
 }
 
@@ -189,13 +177,13 @@ func whole(lines string, room int) string {
 	return strings.TrimSuffix(kept, "\n")
 }
 
-// marshal writes JSON without changing <, > and &.
-func marshal(v any) (json.RawMessage, error) {
+// jsonOf writes texts, and JSON that was read, without changing <, > and &: it cannot fail.
+func jsonOf(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	_ = e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func text(v json.RawMessage) string {
@@ -241,25 +229,11 @@ func appendNote(line []byte, note <-chan string) []byte {
 	case words = <-note:
 	case <-time.After(noteWait):
 	}
-	var whole, result map[string]json.RawMessage
-	var content []json.RawMessage
-	if words == "" || json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil ||
-		json.Unmarshal(result["content"], &content) != nil {
+	if words == "" {
 		return line
 	}
-	part, err := marshal(map[string]any{"type": "text", "text": words, "annotations": map[string]any{"audience": []string{"assistant"}}})
-	if err != nil {
-		return line
-	}
-	if result["content"], err = marshal(append(content, part)); err != nil {
-		return line
-	}
-	if whole["result"], err = marshal(result); err != nil {
-		return line
-	}
-	edited, err := marshal(whole)
-	if err != nil {
-		return line
-	}
-	return append(edited, '\n')
+	return editResult(line, "content", func(content []json.RawMessage) ([]json.RawMessage, bool) {
+		part := map[string]any{"type": "text", "text": words, "annotations": map[string]any{"audience": []string{"assistant"}}}
+		return append(content, jsonOf(part)), true
+	})
 }

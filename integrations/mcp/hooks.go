@@ -91,11 +91,8 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 	if !ok {
 		return Change{}, unknownHookHost(host)
 	}
-	entry, err := marshal(h.entry(command))
-	if err != nil {
-		return Change{}, err
-	}
-	return planned(h.path(home), func(text []byte) ([]byte, error) {
+	entry := jsonOf(h.entry(command))
+	return planned(h.path(home), func(text []byte) (_ []byte, err error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			text = []byte("{}\n")
 		}
@@ -150,11 +147,11 @@ func hooksIn(text []byte) (whole *member, events members, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
-	i := slices.IndexFunc(all, func(x member) bool { return x.name == "hooks" })
+	i := all.index("hooks")
 	if i < 0 {
 		return nil, nil, nil
 	}
-	if events, err = readLoose(text[all[i].to-len(all[i].value) : all[i].to]); err != nil {
+	if events, err = readLoose(text[all[i].start():all[i].to]); err != nil {
 		return nil, nil, fmt.Errorf("hooks: %w", err)
 	}
 	return &all[i], events, nil
@@ -163,12 +160,11 @@ func hooksIn(text []byte) (whole *member, events members, err error) {
 // listOfHooks reads an event's list: where it stands in the text, and its entries.
 func listOfHooks(text []byte, event string) (from, to int, entries []member, err error) {
 	whole, events, err := hooksIn(text)
-	i := slices.IndexFunc(events, func(x member) bool { return x.name == event })
+	i := events.index(event)
 	if err != nil || i < 0 {
 		return -1, -1, nil, err
 	}
-	to = whole.to - len(whole.value) + events[i].to
-	from = to - len(events[i].value)
+	from, to = whole.start()+events[i].start(), whole.start()+events[i].to
 	d := jsontext.NewDecoder(bytes.NewReader(plainJSON(text[from:to])))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
 		return 0, 0, nil, fmt.Errorf("hooks.%s: it is not a list", event)
@@ -211,12 +207,12 @@ func withHook(text []byte, host, event string, entry []byte, version int) ([]byt
 	}
 	list := []byte(madeList + string(entry) + madeEnd)
 	if whole != nil {
-		at := whole.to - len(whole.value)
+		at := whole.start()
 		return slices.Concat(text[:at], spliceMember(text[at:whole.to], event, list), text[whole.to:]), nil
 	}
 	all, _ := readLoose(text) // it was read above
 	text = spliceMember(text, "hooks", []byte(madeObject+fmt.Sprintf("%q: ", event)+string(list)+"\n  }"))
-	if version > 0 && !slices.ContainsFunc(all, func(x member) bool { return x.name == "version" }) {
+	if version > 0 && all.index("version") < 0 {
 		text = spliceMember(text, "version", fmt.Append(nil, version))
 	}
 	return text, nil
@@ -240,9 +236,9 @@ func withoutHook(text []byte, host, event string, version int) ([]byte, error) {
 		return slices.Concat(text[:entries[0].from], text[entries[0].to:]), nil
 	}
 	whole, events, _ := hooksIn(text) // it was read above
-	object := text[whole.to-len(whole.value) : whole.to]
+	object := text[whole.start():whole.to]
 	if len(events) > 1 || !bytes.HasPrefix(object, []byte(madeObject)) {
-		return slices.Concat(text[:whole.to-len(whole.value)], spliceMember(object, event, nil), text[whole.to:]), nil
+		return slices.Concat(text[:whole.start()], spliceMember(object, event, nil), text[whole.to:]), nil
 	}
 	all, _ := readLoose(text)
 	last := len(all) - 1

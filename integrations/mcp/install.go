@@ -95,42 +95,41 @@ func (c Change) Write() (backup string, err error) {
 // wrapper before the server of that name instead. entry starts the server or the wrapper,
 // followed by what the wrapper needs to reach its server.
 func Install(client, home, wrap string, entry Entry) (Change, error) {
-	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
+	return edit(client, home, func(servers map[string]json.RawMessage, h host) (string, json.RawMessage, error) {
 		if wrap == "" {
-			servers["memoryd"] = entryJSON(entry, h, h.kind, nil)
-			return nil
+			return "memoryd", entryJSON(entry, h, h.kind, nil), nil
 		}
 		raw, ok := servers[wrap]
 		if !ok {
-			return fmt.Errorf("there is no server %q; known servers: %s", wrap, strings.Join(sorted(servers), ", "))
+			return "", nil, fmt.Errorf("there is no server %q; known servers: %s", wrap, strings.Join(sorted(servers), ", "))
 		}
 		wrapped, err := wrapEntry(raw, entry, h)
-		servers[wrap] = wrapped
-		return err
+		return wrap, wrapped, err
 	})
 }
 
 // Uninstall plans the edit that undoes Install.
 func Uninstall(client, home, wrap string) (Change, error) {
-	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
-		if wrap == "" {
-			if _, ok := servers["memoryd"]; !ok {
-				return errors.New("memoryd is not installed there")
-			}
-			delete(servers, "memoryd")
-			return nil
+	return edit(client, home, func(servers map[string]json.RawMessage, h host) (string, json.RawMessage, error) {
+		if _, ok := servers["memoryd"]; wrap == "" && !ok {
+			return "", nil, errors.New("memoryd is not installed there")
+		} else if wrap == "" {
+			return "memoryd", nil, nil
 		}
 		original, err := unwrapEntry(servers[wrap], h)
-		servers[wrap] = original
-		return err
+		return wrap, original, err
 	})
 }
 
 func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
-// edit reads a client's configuration, lets f change its servers, and gives the
+// rewrite gives the name of one of the servers, or of a new one, and the entry that it gets; nil
+// takes it away.
+type rewrite func(servers map[string]json.RawMessage, h host) (name string, entry json.RawMessage, err error)
+
+// edit reads a client's configuration, gives a server the entry of f, and gives the
 // text that results. Everything else keeps its place and its value.
-func edit(client, home string, f func(servers map[string]json.RawMessage, h host) error) (Change, error) {
+func edit(client, home string, f rewrite) (Change, error) {
 	h, ok := hosts[client]
 	if !ok {
 		return Change{}, fmt.Errorf("--client: unknown client %q; known clients: %s", client, strings.Join(HostNames(), ", "))
@@ -170,19 +169,13 @@ func entryJSON(e Entry, h host, kind string, rest map[string]json.RawMessage) js
 		more, _ := readLoose([]byte("{" + h.more + "}")) // it stands in this file
 		all = append(all, more...)
 	}
-	command, _ := marshal(e.Command) // strings are always JSON
-	args, _ := marshal(e.Args)
 	if h.list {
-		command, _ = marshal(append([]string{e.Command}, e.Args...))
-		all = all.set("command", command)
+		all = all.set("command", jsonOf(append([]string{e.Command}, e.Args...)))
 	} else {
-		all = all.set("command", command).set("args", args)
+		all = all.set("command", jsonOf(e.Command)).set("args", jsonOf(e.Args))
 	}
-	for _, name := range sorted(rest) {
-		all = all.set(name, rest[name])
-	}
-	text, _ := all.text() // made of values that are JSON
-	return json.RawMessage(text)
+	text, _ := all.with(rest) // made of values that are JSON
+	return text
 }
 
 // started reads how an entry of a host starts its server.
@@ -260,30 +253,17 @@ func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	if text, kept := replaced(was.Args); kept && len(rest) == 0 {
 		return json.RawMessage(text), nil
 	} else if all, err := readLoose([]byte(text)); kept && err == nil {
-		for _, name := range sorted(rest) {
-			all = all.set(name, rest[name])
-		}
-		value, err := all.text()
-		return json.RawMessage(value), err
+		return all.with(rest)
 	}
 	i := slices.Index(was.Args, "--remote")
 	if i < 0 || i+1 == len(was.Args) {
 		return nil, errors.New("it does not say which server it wraps")
 	}
-	address, err := marshal(was.Args[i+1])
-	if err != nil {
-		return nil, err
-	}
 	all := members{}
 	if kind != "" {
 		all = all.set("type", []byte(map[bool]string{true: `"remote"`, false: `"http"`}[h.list]))
 	}
-	all = all.set("url", address)
-	for _, name := range sorted(rest) {
-		all = all.set(name, rest[name])
-	}
-	value, err := all.text()
-	return json.RawMessage(value), err
+	return all.set("url", jsonOf(was.Args[i+1])).with(rest)
 }
 
 // addressing are the members that say where a server listens: the first one how.
@@ -294,7 +274,7 @@ var addressing = []string{"type", "url", "serverUrl", "httpUrl"}
 func addressed(raw json.RawMessage) string {
 	all, err := readLoose(raw)
 	of := slices.DeleteFunc(slices.Clone(all), func(m member) bool { return !slices.Contains(addressing, m.name) })
-	if text, failed := of.text(); len(of) < len(all) && err == nil && failed == nil {
+	if text, failed := of.with(nil); len(of) < len(all) && err == nil && failed == nil {
 		return string(text)
 	}
 	return string(raw)

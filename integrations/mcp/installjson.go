@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,11 +20,10 @@ type member struct {
 	from, to int // where it stood in the text that it was read from
 }
 
-// readLoose is readMembers where there may be comments and trailing commas: it is for
-// edits that leave them in the text.
-func readLoose(text []byte) (members, error) { return readMembers(plainJSON(text)) }
-
-func readMembers(text []byte) (members, error) {
+// readLoose reads an object that may hold comments and trailing commas: it is for edits that
+// leave them in the text.
+func readLoose(text []byte) (members, error) {
+	text = plainJSON(text)
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if t, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -51,7 +49,19 @@ func readMembers(text []byte) (members, error) {
 	return all, err
 }
 
-func (m members) text() (jsontext.Value, error) {
+// index is the place of a member, -1 where there is none of the name.
+func (m members) index(name string) int {
+	return slices.IndexFunc(m, func(x member) bool { return x.name == name })
+}
+
+// start is where the member's value begins in the text that it was read from.
+func (m member) start() int { return m.to - len(m.value) }
+
+// with is the object's text with more members, or other values of those that it has.
+func (m members) with(more map[string]json.RawMessage) (json.RawMessage, error) {
+	for _, name := range sorted(more) {
+		m = m.set(name, more[name])
+	}
 	var b bytes.Buffer
 	e := jsontext.NewEncoder(&b)
 	_ = e.WriteToken(jsontext.BeginObject)
@@ -65,86 +75,73 @@ func (m members) text() (jsontext.Value, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// set puts a member in its place, at the end if it is new; a nil value takes it
-// away.
+// set puts a member in its place, at the end if it is new.
 func (m members) set(name string, value []byte) members {
-	i := slices.IndexFunc(m, func(x member) bool { return x.name == name })
-	switch {
-	case value == nil && i >= 0:
-		return slices.Delete(m, i, i+1)
-	case value == nil:
-		return m
-	case i < 0:
+	i := m.index(name)
+	if i < 0 {
 		return append(m, member{name: name, value: value})
 	}
 	m[i].value = value
 	return m
 }
 
-// editJSON puts the entries that f changes into their places, and changes no other byte.
-func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
-	out := text
+// editJSON puts the entry of f into its place, and changes no other byte.
+func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		out = []byte("{}\n")
+		text = []byte("{}\n")
 	}
-	all, err := readLoose(out)
+	all, err := readLoose(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
-	servers := members{}
-	i := slices.IndexFunc(all, func(x member) bool { return x.name == h.key })
+	servers, i := members{}, all.index(h.key)
+	from, to := 0, 0
 	if i >= 0 {
-		if servers, err = readMembers(all[i].value); err != nil {
+		from, to = all[i].start(), all[i].to
+		if servers, err = readLoose(all[i].value); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.key, err)
 		}
 	}
-	before := map[string]json.RawMessage{}
+	entries := map[string]json.RawMessage{}
 	for _, s := range servers {
-		at := all[i].to - len(all[i].value) + s.to
-		before[s.name] = json.RawMessage(out[at-len(s.value) : at])
+		entries[s.name] = json.RawMessage(text[from+s.start() : from+s.to])
 	}
-	after := maps.Clone(before)
 	h.text = true
-	if err := f(after, h); err != nil {
+	name, value, err := f(entries, h)
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(before), sorted(after)...)))) {
-		switch {
-		case bytes.Equal(before[name], after[name]):
-		case i < 0:
-			out = spliceMember(out, h.key, []byte("{\n    \""+name+"\": "+string(after[name])+"\n  }"))
-		case after[name] == nil && len(servers) == 1 && bytes.HasPrefix(all[i].value, []byte("{\n    \""+name)):
-			out = spliceMember(out, h.key, nil) // made by install
-		default:
-			from, to := all[i].to-len(all[i].value), all[i].to
-			value := after[name]
-			was, _ := started(plainJSON(before[name]), h)
-			kept, _ := replaced(was.Args)
-			if k := slices.IndexFunc(servers, func(x member) bool { return x.name == name }); k >= 0 && value != nil && string(value) != kept {
-				value = relaid(out[from+servers[k].to-len(servers[k].value):from+servers[k].to], value)
-			}
-			out = slices.Concat(out[:from], spliceMember(out[from:to], name, value), out[to:])
+	old := entries[name]
+	switch {
+	case i < 0:
+		return spliceMember(text, h.key, []byte("{\n    \""+name+"\": "+string(value)+"\n  }")), nil
+	case value == nil && len(servers) == 1 && bytes.HasPrefix(all[i].value, []byte("{\n    \""+name)):
+		return spliceMember(text, h.key, nil), nil // made by install
+	case old != nil && value != nil:
+		was, _ := started(plainJSON(old), h)
+		if kept, _ := replaced(was.Args); string(value) != kept {
+			value = relaid(old, value)
 		}
 	}
-	return out, nil
+	return slices.Concat(text[:from], spliceMember(text[from:to], name, value), text[to:]), nil
 }
 
 // relaid is an entry with the members of another value. What they share keeps its bytes, also
 // the words at the end of a list: a wrapped server is given back as it was written.
 func relaid(text []byte, value json.RawMessage) []byte {
 	was, err := readLoose(text)
-	now, failed := readMembers(value)
+	now, failed := readLoose(value)
 	if err != nil || failed != nil {
 		return value
 	}
 	old := text
 	for _, m := range was {
-		k := slices.IndexFunc(now, func(x member) bool { return x.name == m.name })
+		k := now.index(m.name)
 		if k < 0 {
 			text = spliceMember(text, m.name, nil)
 			continue
 		}
-		mine := old[m.to-len(m.value) : m.to]
+		mine := old[m.start():m.to]
 		theirs := now[k].value
 		now = slices.Delete(now, k, k+1)
 		if err := cmp.Or(m.value.Compact(), theirs.Compact()); err != nil || !bytes.Equal(m.value, theirs) {
@@ -173,14 +170,14 @@ func relaidList(text, value []byte) []byte {
 	inner := text[1 : len(text)-1]
 	switch more := len(now) - len(was); {
 	case more > 0 && slices.Equal(was, now[more:]):
-		first, _ := marshal(now[:more]) // strings are always JSON
+		first := jsonOf(now[:more])
 		between := ","
 		if len(was) == 0 {
 			between = " "
 		}
 		return slices.Concat([]byte(first[:len(first)-1]), []byte(between), inner, []byte("]"))
 	case more < 0 && slices.Equal(now, was[-more:]):
-		first, _ := marshal(was[:-more])
+		first := jsonOf(was[:-more])
 		if rest, ok := bytes.CutPrefix(text, first[:len(first)-1]); ok && len(rest) > 1 {
 			return slices.Concat([]byte("["), rest[1:])
 		} else if ok {
@@ -232,10 +229,10 @@ func spliceMember(object []byte, name string, value []byte) []byte {
 		return object
 	}
 	end := bytes.IndexByte(plainJSON(object), '{') + 1
-	i := slices.IndexFunc(all, func(x member) bool { return x.name == name })
+	i := all.index(name)
 	switch {
 	case i >= 0 && value != nil:
-		return slices.Concat(object[:all[i].to-len(all[i].value)], value, object[all[i].to:])
+		return slices.Concat(object[:all[i].start()], value, object[all[i].to:])
 	case i > 0:
 		return slices.Concat(object[:all[i-1].to], object[all[i].to:])
 	case i == 0 && len(all) > 1:

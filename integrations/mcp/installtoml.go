@@ -17,39 +17,29 @@ import (
 // kept begins the lines of an entry that the wrapper's lines stand for.
 const kept = "#memoryd: "
 
-// editTOML changes the lines of the entries that f changes, and no other byte.
-func editTOML(text []byte, key string, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
-	was, before, err := readTOML(text, key)
+// editTOML changes the lines of the entry that f gives, and no other byte.
+func editTOML(text []byte, key string, f rewrite) ([]byte, error) {
+	was, entries, err := readTOML(text, key)
 	if err != nil {
 		return nil, err
 	}
-	after := maps.Clone(before)
-	if err := f(after, host{}); err != nil {
+	name, entry, err := f(entries, host{})
+	if err != nil || bytes.Equal(entries[name], entry) {
+		return text, err
+	}
+	lines, err := tomlLines(entry)
+	if err != nil {
 		return nil, err
 	}
-	out := text
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(before), sorted(after)...)))) {
-		if bytes.Equal(before[name], after[name]) {
-			continue
-		}
-		lines, err := tomlLines(after[name])
-		if err != nil {
-			return nil, err
-		}
-		header := tomlHeader(key, name)
-		if out, err = editTable(out, []string{key, name}, header, lines, before[name] == nil); err == nil {
-			err = onlyChanged(was, out, key, name)
-		}
-		if err != nil {
-			return nil, byHand(err, header+"\n"+lines)
-		}
+	header := tomlHeader(key, name)
+	out, err := editTable(text, []string{key, name}, header, lines, entries[name] == nil)
+	if err == nil {
+		err = onlyChanged(was, out, key, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the file stays unchanged: %w. Change it by hand:\n\n%s", err, header+"\n"+lines)
 	}
 	return out, nil
-}
-
-// byHand is an error with what the person may write instead.
-func byHand(err error, lines string) error {
-	return fmt.Errorf("the file stays unchanged: %w. Change it by hand:\n\n%s", err, lines)
 }
 
 func readTOML(text []byte, key string) (whole map[string]any, entries map[string]json.RawMessage, err error) {

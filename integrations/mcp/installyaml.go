@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,8 +12,8 @@ import (
 
 // editYAML puts memoryd's own entry, in lines of its own, first under the key of the
 // servers, and changes no other byte.
-func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
-	before := map[string]json.RawMessage{}
+func editYAML(text []byte, key string, f rewrite) ([]byte, error) {
+	entries := map[string]json.RawMessage{}
 	var file map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("it is not YAML and stays unchanged: %w", err)
@@ -24,10 +23,10 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 		return nil, fmt.Errorf("%s: it is not a map of servers", key)
 	}
 	for name := range servers {
-		before[name] = json.RawMessage(`null`)
+		entries[name] = json.RawMessage(`null`)
 	}
-	after := maps.Clone(before)
-	if err := f(after, host{}); err != nil {
+	_, entry, err := f(entries, host{})
+	if err != nil {
 		return nil, err
 	}
 	end := "\n"
@@ -40,13 +39,13 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 	if node, ok := file[key]; ok && len(node.Content) > 0 && node.Content[0].Column > 1 {
 		indent = strings.Repeat(" ", node.Content[0].Column-1)
 	}
-	own := yamlLines(after["memoryd"], indent, end)
+	own := yamlLines(entry, indent, end)
 	switch {
-	case after["memoryd"] == nil && len(servers) == 1:
+	case entry == nil && len(servers) == 1:
 		return replaceOwn(text, indent, ownMark+end+head, "")
-	case after["memoryd"] == nil:
+	case entry == nil:
 		return replaceOwn(text, indent, "", "")
-	case before["memoryd"] != nil:
+	case entries["memoryd"] != nil:
 		return replaceOwn(text, indent, "", own)
 	case at >= 0 && len(servers) > 0:
 		at += len(head)
@@ -94,10 +93,8 @@ func ownLines(text []byte, indent string) (begin, length int) {
 func yamlLines(entry json.RawMessage, indent, end string) string {
 	var e Entry
 	_ = json.Unmarshal(entry, &e) // it was written by entryJSON
-	command, _ := marshal(e.Command)
-	args, _ := marshal(e.Args)
 	next := end + indent + indent
 	return indent + "memoryd:" + next + strings.Join([]string{
-		"name: memoryd", "type: stdio", "enabled: true", "cmd: " + string(command), "args: " + string(args), "timeout: 300",
+		"name: memoryd", "type: stdio", "enabled: true", "cmd: " + string(jsonOf(e.Command)), "args: " + string(jsonOf(e.Args)), "timeout: 300",
 	}, next) + end
 }

@@ -230,12 +230,9 @@ func (b *bridge) fail(all []message, why error) {
 		if len(m.ID) == 0 || m.Method == "" {
 			continue
 		}
-		text, err := marshal(map[string]any{
+		_ = b.fromServer(append(jsonOf(map[string]any{
 			"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32000, "message": why.Error()},
-		})
-		if err == nil {
-			_ = b.fromServer(append(text, '\n'))
-		}
+		}), '\n'))
 	}
 }
 

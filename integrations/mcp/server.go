@@ -283,11 +283,6 @@ func (t tools) record(ctx context.Context, in recordIn) (recordOut, []sdk.Conten
 	return recordOut{id, "recorded"}, nil, err
 }
 
-func jsonOf(v any) json.RawMessage {
-	b, _ := marshal(v) // what cannot be written is no text
-	return b
-}
-
 type lookupIn struct {
 	Conversation string `json:"conversation_id,omitempty" jsonschema:"the conversation, as the line of its summary names it"`
 	Query        string `json:"query,omitempty" jsonschema:"words or identifiers"`
