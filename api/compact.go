@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"memoryd/api/wire"
+	"memoryd/internal/loosejson"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -79,24 +81,11 @@ func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
 	if err != nil {
 		return e, err
 	}
-	const empty = `"messages":[]`
-	at := bytes.Index(head, []byte(empty))
-	if at < 0 {
+	before, after, found := bytes.Cut(head, []byte(`"messages":[]`))
+	if !found {
 		return e, errors.New("a compaction returned no messages")
 	}
-	out := append([]byte{}, head[:at+len(empty)-1]...)
-	out = appendMessages(out, r.Messages)
-	return encoded{body: append(out, head[at+len(empty)-1:]...)}, nil
-}
-
-func appendMessages(out []byte, messages []jsontext.Value) []byte {
-	for i, m := range messages {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, m...)
-	}
-	return out
+	return encoded{body: slices.Concat(before, []byte(`"messages":`), loosejson.Join(r.Messages), after)}, nil
 }
 
 // The timing of an event stream: the time between keep-alives of a silent run, and the time that a
@@ -274,6 +263,6 @@ func (s *server) undoCompaction(ctx context.Context, in *undoRequest) (exactly[w
 	of := ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
 	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{GetOriginal: of, Messages: in.Body.Messages},
 		func(whole []jsontext.Value) exactly[wire.Conversation] {
-			return exactly[wire.Conversation]{encoded{body: append(appendMessages([]byte(`{"messages":[`), whole), ']', '}')}}
+			return exactly[wire.Conversation]{encoded{body: slices.Concat([]byte(`{"messages":`), loosejson.Join(whole), []byte("}"))}}
 		})
 }

@@ -9,12 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"memoryd/api/wire"
+	"memoryd/integrations/mcp"
 	"memoryd/internal/client"
 	"memoryd/internal/local"
 	"memoryd/internal/suggest"
@@ -48,27 +49,21 @@ type jsonOutput struct {
 
 // hint is a command line that does something with the same server and workspace.
 func (r remote) hint(args ...string) string {
-	words := append([]string{"memoryd"}, args...)
-	if r.Workspace != "" {
-		words = append(words, "--workspace", r.Workspace)
-	}
-	if r.URL != "" {
-		words = append(words, "--url", r.URL)
-	}
+	words := slices.Concat([]string{"memoryd"}, args, flags("--workspace", r.Workspace, "--url", r.URL))
 	for i, word := range words {
-		words[i] = quoted(word)
+		words[i] = mcp.ShellWord(word)
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_./:@%+=,", c)
-	}) {
-		return word
+// flags are the words that give flags of a command line their values, but for those that are "".
+func flags(pairs ...string) (words []string) {
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			words = append(words, pair...)
+		}
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return words
 }
 
 // The bounds of a request: how often it is sent again to a server that is busy, and
@@ -156,7 +151,10 @@ func printJSON(w io.Writer, v any) error {
 // noTool is the error of a command that found no tool of a name; it names one that
 // may have been meant.
 func (r remote) noTool(ctx context.Context, name string) error {
-	err := fmt.Errorf("no tool %q%s", name, inWorkspace(r.Workspace))
+	err := fmt.Errorf("no tool %q", name)
+	if r.Workspace != "" {
+		err = fmt.Errorf("%w in workspace %q", err, r.Workspace)
+	}
 	workspaces, fault := r.workspaces(ctx)
 	var names []string
 	for _, workspace := range workspaces {
@@ -176,13 +174,6 @@ func (r remote) noTool(ctx context.Context, name string) error {
 		return fmt.Errorf("%w; nothing is recorded there yet", err)
 	}
 	return fmt.Errorf("%w; run %s to list known tools", err, r.hint("tools"))
-}
-
-func inWorkspace(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(" in workspace %q", name)
 }
 
 // workspaces are the ones that a command is about: the one named, or all.
@@ -253,7 +244,11 @@ func readiness(r wire.Readiness) string {
 	var failing []string
 	for _, check := range r.Checks {
 		if check.Status != "ok" {
-			failing = append(failing, strings.TrimSpace(check.Name+" "+check.Status+" "+parenthesised(check.Detail)))
+			detail := check.Detail
+			if detail != "" {
+				detail = " (" + detail + ")"
+			}
+			failing = append(failing, check.Name+" "+check.Status+detail)
 		}
 	}
 	line := r.Status
@@ -261,11 +256,4 @@ func readiness(r wire.Readiness) string {
 		line += ": " + strings.Join(failing, ", ")
 	}
 	return strings.Join(strings.Fields(line), " ")
-}
-
-func parenthesised(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "(" + text + ")"
 }

@@ -15,6 +15,7 @@ import (
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/integrations/transcripts"
+	"memoryd/internal/loosejson"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -156,14 +157,7 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 
 // with is the conversation as it stood in the file, with other messages.
 func (c conversation) with(messages []jsontext.Value) ([]byte, error) {
-	list := []byte("[")
-	for i, m := range messages {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, m...)
-	}
-	list = append(list, ']')
+	list := loosejson.Join(messages)
 	if c.object == nil {
 		return list, nil
 	}

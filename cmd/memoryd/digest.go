@@ -140,7 +140,12 @@ func digest(o *overview) string {
 		b.WriteString("No call is judged yet.\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "- **%s failed** (%d of %d calls)%s.\n", rateOf(o.ThisWeek), o.ThisWeek.Failed, o.ThisWeek.Calls, before(o.LastWeek))
+	earlier := ""
+	if w := o.LastWeek; w.Calls > 0 {
+		earlier = ", the week before " + percent(w.Failed, w.Calls)
+	}
+	fmt.Fprintf(&b, "- **%s failed** (%d of %d calls)%s.\n", percent(o.ThisWeek.Failed, o.ThisWeek.Calls), o.ThisWeek.Failed,
+		o.ThisWeek.Calls, earlier)
 	fmt.Fprintf(&b, "- **%s.** %s\n", o.Effect.Verdict(), o.Effect.Because())
 	if n := o.ThisWeek.Written; n > 0 {
 		fmt.Fprintf(&b, "- Guidelines of %s were updated.\n", counted(n, "tool"))
@@ -150,8 +155,8 @@ func digest(o *overview) string {
 	}
 	b.WriteString("\n### Most expensive mistakes\n\n")
 	for i, cause := range o.Causes[:min(digestMistakes, len(o.Causes))] {
-		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.Tool),
-			counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
+		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > `%s`\n", i+1, inline(cause.Tool),
+			counted(cause.Week, "call"), cause.WeekBefore, inline(cause.Text))
 	}
 	if len(o.Causes) == 0 {
 		b.WriteString("Nothing went wrong.\n")
@@ -159,22 +164,5 @@ func digest(o *overview) string {
 	return b.String()
 }
 
-func rateOf(p weekOf) string {
-	if p.Calls == 0 {
-		return "0 %"
-	}
-	return percent(p.Failed, p.Calls)
-}
-
-func before(p weekOf) string {
-	if p.Calls == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", the week before %s", percent(p.Failed, p.Calls))
-}
-
-// inline is foreign text within a line's backticks, quoteLine one in a quotation: neither
-// makes a link, a mention or a heading.
+// inline is foreign text within backticks: it makes no link, no mention and no heading.
 func inline(s string) string { return strings.ReplaceAll(onTerminal(s, 160), "`", "'") }
-
-func quoteLine(s string) string { return "`" + inline(s) + "`" }

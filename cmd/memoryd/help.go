@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/integrations/mcp"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -106,7 +108,7 @@ func complete(ctx context.Context, app *kong.Application, shell string, words []
 	for _, candidate := range candidates(ctx, node, before, r, last) {
 		if candidate != "" && strings.HasPrefix(candidate, last) {
 			if shell != "fish" {
-				candidate = quoted(candidate)
+				candidate = mcp.ShellWord(candidate)
 			}
 			fmt.Fprintln(std.out, candidate)
 		}

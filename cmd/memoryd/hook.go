@@ -132,15 +132,9 @@ func (c *hookCmd) complete(std streams, transcript string) {
 	if err != nil {
 		return
 	}
-	args := []string{"import"}
-	if c.URL != "" {
-		args = append(args, "--url", c.URL)
-	}
+	args := append([]string{"import"}, flags("--url", c.URL, "--workspace", c.Workspace)...)
 	if c.NoDaemon {
 		args = append(args, "--no-daemon")
-	}
-	if c.Workspace != "" {
-		args = append(args, "--workspace", c.Workspace)
 	}
 	cmd := exec.Command(program, append(args, "--", transcript)...) //nolint:noctx // it outlives this process
 	cmd.Env = os.Environ()
@@ -173,14 +167,9 @@ func (c *hookInstallCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	var flags []string
-	if c.URL != "" {
-		flags = append(flags, "--url", c.URL)
-	}
-	if c.Workspace != "" {
-		flags = append(flags, "--workspace", c.Workspace)
-	}
-	err = showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) { return mcp.InstallHooks(c.Host, home, program, flags) })
+	err = showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) {
+		return mcp.InstallHooks(c.Host, home, program, flags("--url", c.URL, "--workspace", c.Workspace))
+	})
 	if err == nil && c.Host == "codex" {
 		fmt.Fprintln(std.out, "Codex runs a new hook only after you approve it there: open /hooks.")
 	}

@@ -22,6 +22,7 @@ import (
 	"memoryd/integrations/transcripts"
 	"memoryd/internal/accounts"
 	"memoryd/internal/client"
+	"memoryd/internal/loosejson"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -161,7 +162,7 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 	if err != nil {
 		return importCounts{}, errors.Unwrap(err)
 	}
-	bar := newBar(std.err, info.Size(), name, inBytes())
+	bar := newBar(std.err, info.Size(), name, progressbar.OptionShowBytes(true))
 	defer bar.finish()
 	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -210,7 +211,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 		}
 		in = f
 	}
-	bar := newBar(std.err, size, name, inBytes())
+	bar := newBar(std.err, size, name, progressbar.OptionShowBytes(true))
 	defer bar.finish()
 	lines, err := plain(io.TeeReader(in, bar))
 	if err != nil {
@@ -385,14 +386,8 @@ func record(ctx context.Context, do asker, workspace, key string, items []json.R
 	if err != nil {
 		return wire.AddMetadata{}, err
 	}
-	body := append(head[:len(head)-1], `,"tool_call_results":[`...)
-	for i, item := range items { // each is JSON, which Marshal would read again
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(body, item...)
-	}
-	body = append(body, "]}"...)
+	// Each item is JSON, which Marshal would read again.
+	body := slices.Concat(head[:len(head)-1], []byte(`,"tool_call_results":`), loosejson.Join(items), []byte("}"))
 	var got answer[wire.AddMetadata]
 	err = do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
 	p, ok := errors.AsType[*client.Error](err)
@@ -438,8 +433,5 @@ func newBar(w io.Writer, size int64, name string, unit progressbar.Option) bar {
 	return bar{progressbar.NewOptions64(size, unit, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(name),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
 }
-
-// inBytes is the unit of files.
-func inBytes() progressbar.Option { return progressbar.OptionShowBytes(true) }
 
 func (b bar) finish() { _ = b.Finish() }

@@ -26,6 +26,8 @@ import (
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
+
+	"github.com/schollz/progressbar/v3"
 )
 
 type learnCmd struct {
@@ -264,7 +266,7 @@ func (l *learner) read(files []transcript, std streams) error {
 	for _, f := range files {
 		size += f.info.Size()
 	}
-	bar := newBar(std.err, size, "reading", inBytes())
+	bar := newBar(std.err, size, "reading", progressbar.OptionShowBytes(true))
 	defer bar.finish()
 	l.batches, l.tools = make(chan learnBatch), map[string]bool{}
 	ctx, cancel := context.WithCancel(l.ctx)

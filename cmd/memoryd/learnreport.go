@@ -244,7 +244,9 @@ func (r *report) since(last *lastTime) {
 		max(bad, 0), percent(bad, more), percent(last.Failed, last.Judged))
 }
 
-func percent(k, n int) string { return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(n)) }
+func percent(k, n int) string {
+	return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(max(n, 1)))
+}
 
 // Summary says in one sentence what was read.
 func (r *report) Summary() string {

@@ -47,32 +47,20 @@ func (c *mcpInstallCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	entry := mcp.Entry{Command: program, Args: []string{"mcp"}}
+	args := []string{"mcp"}
 	if c.Wrap != "" {
-		entry.Args = []string{"mcp-wrap", "--name", c.Wrap}
-		if c.Enrich != "" {
-			entry.Args = append(entry.Args, "--enrich", c.Enrich)
-		}
-		if c.Warn {
-			entry.Args = append(entry.Args, "--warn")
-		}
+		args = append([]string{"mcp-wrap"}, flags("--name", c.Wrap, "--enrich", c.Enrich)...)
 	}
-	if c.URL != "" {
-		entry.Args = append(entry.Args, "--url", c.URL)
+	if c.Warn {
+		args = append(args, "--warn")
 	}
-	if c.Workspace != "" {
-		entry.Args = append(entry.Args, "--workspace", c.Workspace)
-	}
-	return c.change(std, func(home string) (mcp.Change, error) { return mcp.Install(c.Client, home, c.Wrap, entry) })
+	entry := mcp.Entry{Command: program, Args: append(args, flags("--url", c.URL, "--workspace", c.Workspace)...)}
+	return showOrMake(std, c.Client, c.Yes, func(home string) (mcp.Change, error) { return mcp.Install(c.Client, home, c.Wrap, entry) })
 }
 
 // Run shows or makes the change.
 func (c *mcpUninstallCmd) Run(std streams) error {
-	return c.change(std, func(home string) (mcp.Change, error) { return mcp.Uninstall(c.Client, home, c.Wrap) })
-}
-
-func (c *inClient) change(std streams, plan func(home string) (mcp.Change, error)) error {
-	return showOrMake(std, c.Client, c.Yes, plan)
+	return showOrMake(std, c.Client, c.Yes, func(home string) (mcp.Change, error) { return mcp.Uninstall(c.Client, home, c.Wrap) })
 }
 
 // showOrMake shows a change of a program's configuration, or makes it.

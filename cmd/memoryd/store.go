@@ -58,26 +58,19 @@ func (a *app) noteSettings(ctx context.Context) error {
 	}
 	key := store.RecordKey{Kind: settingsKind, ID: "last"}
 	r, err := a.store.Record(ctx, key)
-	before := map[string]string{}
-	switch {
-	case memoryd.IsKind(err, memoryd.NotFound):
-	case err != nil:
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 		return err
-	case json.Unmarshal(r.Data, &before) != nil:
-		before = map[string]string{} // of a later program
 	}
-	var changed []string
-	if len(before) > 0 {
-		changed = differing(before, now)
-	}
-	if len(changed) > 0 {
+	var before map[string]string
+	if json.Unmarshal(r.Data, &before) == nil { // else there is none, or it is of a later program
+		changed := differing(before, now)
+		if len(changed) == 0 {
+			return nil
+		}
 		if err := a.audit.Note(ctx, access.Entry{Action: "settings", Detail: "started with other settings in " +
 			strings.Join(changed, ", ")}); err != nil {
 			return err
 		}
-	}
-	if len(before) > 0 && len(changed) == 0 {
-		return nil
 	}
 	data, err := json.Marshal(now)
 	if err == nil {

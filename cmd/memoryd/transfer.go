@@ -58,20 +58,9 @@ func noStore(dir string) error {
 	return fmt.Errorf("there is no store in %s (--data names its folder%s)", dir, hint)
 }
 
-// open opens the store; the embedded one only if no server uses it.
+// open opens the store, also one that holds a part of a restore; the embedded one only if no
+// server uses it.
 func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
-	s, cfg, err := o.openAny(ctx, std)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := backup.CheckWhole(ctx, s); err != nil {
-		return nil, nil, errors.Join(err, s.Close())
-	}
-	return s, cfg, nil
-}
-
-// openAny also opens a store that holds a part of a restore.
-func (o opened) openAny(ctx context.Context, std streams) (store.Store, *config.Config, error) {
 	cfg, err := o.load()
 	if err != nil {
 		return nil, nil, err
@@ -124,6 +113,11 @@ func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
 		return c.snapshot(ctx, std, "", w) // of the server that the user's programs use
 	}
 	s, _, err := c.open(ctx, std)
+	if err == nil {
+		if err = backup.CheckWhole(ctx, s); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
 	if err != nil {
 		if address, readErr := os.ReadFile(filepath.Join(dir, local.AddressFile)); readErr == nil && len(address) > 0 {
 			if askErr := c.snapshot(ctx, std, string(address), w); askErr != nil {
@@ -204,7 +198,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	s, cfg, err := c.openAny(ctx, std)
+	s, cfg, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -263,7 +257,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 			return err // and no store is made
 		}
 	}
-	s, cfg, err := c.openAny(ctx, std)
+	s, cfg, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}

@@ -141,8 +141,8 @@ func (a *app) newCompactor(originals compact.Originals, mask func(string) string
 	llmName, _ := ops.Settings[ops.CompactParams](a.cfg.Plan)
 	deps := compact.Deps{Originals: originals, Mask: mask, Logger: a.log}
 	alone := compact.New(a.cfg.Compact, deps)
-	if m := a.models.forOp(llmName, "compact", 0); m != nil {
-		deps.Models = []compact.Model{a.ledger.Limited(m)}
+	if m := a.model(llmName, "compact", 0); m != nil {
+		deps.Models = []compact.Model{m}
 	}
 	return measuredCompactor{compact.New(a.cfg.Compact, deps), alone, a.cfg.Privacy.Barred, a.metrics}
 }
@@ -189,14 +189,18 @@ func (a *app) checks() []ops.Check {
 	return checks
 }
 
+// model is an entry of the llm section for one op, within the budgets; nil when it cannot be used.
+func (a *app) model(entry, op string, seconds float64) memoryd.Model {
+	if m := a.models.forOp(entry, op, seconds); m != nil {
+		return a.ledger.Limited(m)
+	}
+	return nil
+}
+
 // newJudge makes who evaluates calls.
 func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	llmName, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
-	var model memoryd.Model
-	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
-		model = a.ledger.Limited(m)
-	}
-	cfg := a.cfg.Evaluate
+	model, cfg := a.model(llmName, "evaluate", params.EvaluationSleepInterval), a.cfg.Evaluate
 	if client := a.models.clients[llmName]; client != nil {
 		cfg.Resting, cfg.Workers = client.Resting, a.cfg.LLM[llmName].MaxConcurrency
 		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
@@ -212,11 +216,7 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 
 // composer writes guidelines with the op's model, where there is one.
 func (a *app) composer(llmName string, params ops.SummaryParams) revisions.Composer {
-	var model memoryd.Model
-	if m := a.models.forOp(llmName, "summary", params.SummarySleepInterval); m != nil {
-		model = a.ledger.Limited(m)
-	}
-	writer := guidelines.NewWriter(a.cfg.Guidelines, model)
+	writer := guidelines.NewWriter(a.cfg.Guidelines, a.model(llmName, "summary", params.SummarySleepInterval))
 	writer.Window, writer.Observe, writer.Barred = a.window, a.noteReview, a.cfg.Privacy.Barred
 	return writer
 }

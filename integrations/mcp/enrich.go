@@ -54,9 +54,6 @@ func (g *guide) shown(tool string) (description string, version int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.notes[tool]
-	if n.text == "" {
-		return n.description, 0
-	}
 	return n.description, n.version
 }
 
@@ -118,7 +115,9 @@ func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) st
 	for i := range found {
 		for _, asked := range found[i].names() {
 			n := g.notes[known[asked]]
-			n.text, n.version = advice(found[i].Content), max(1, found[i].Version)
+			if n.text = advice(found[i].Content); n.text != "" {
+				n.version = max(1, found[i].Version)
+			}
 			g.notes[known[asked]] = n
 		}
 	}

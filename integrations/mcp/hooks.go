@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -82,9 +83,9 @@ func hookWords(host string) string { return " hook " + host }
 // is the path of memoryd; flags follow the host's name. The rest of the file stays the same,
 // and installing twice changes nothing.
 func InstallHooks(host, home, program string, flags []string) (Change, error) {
-	words := []string{shellQuoted(program) + hookWords(host)}
+	words := []string{ShellWord(program) + hookWords(host)}
 	for _, f := range flags {
-		words = append(words, shellQuoted(f))
+		words = append(words, ShellWord(f))
 	}
 	command := strings.Join(words, " ")
 	h, ok := hookFiles[host]
@@ -248,9 +249,12 @@ func withoutHook(text []byte, host, event string, version int) ([]byte, error) {
 	return spliceMember(text, "hooks", nil), nil
 }
 
-// shellQuoted is a word as a shell reads it.
-func shellQuoted(word string) string {
-	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`&|;<>()*?[]{}~#!") {
+// ShellWord returns a word as a shell reads it.
+func ShellWord(word string) string {
+	plain := func(c rune) bool {
+		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-_./:@%+=,", c)
+	}
+	if word != "" && strings.TrimLeftFunc(word, plain) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

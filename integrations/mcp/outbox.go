@@ -234,24 +234,26 @@ func (o *Outbox) next() []json.RawMessage {
 func (o *Outbox) done(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.forget(n)
+	if o.inFile == 0 && !o.backlog && o.journal != nil {
+		_ = o.to.empty(o.journal)
+	}
+}
+
+// forget takes the first n of those that wait out of memory.
+func (o *Outbox) forget(n int) {
 	for _, call := range o.waiting[:n] {
 		o.bytes -= len(call)
 	}
 	o.waiting, o.inFile = o.waiting[n:], max(0, o.inFile-n)
-	if o.inFile == 0 && !o.backlog && o.journal != nil {
-		_ = o.to.empty(o.journal)
-	}
 }
 
 // rely takes out of memory what the journal holds.
 func (o *Outbox) rely() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, call := range o.waiting[:o.inFile] {
-		o.bytes -= len(call)
-	}
 	o.backlog = o.backlog || o.inFile > 0
-	o.waiting, o.inFile = o.waiting[o.inFile:], 0
+	o.forget(o.inFile)
 }
 
 // replayOwn sends what this process's journal holds and memory does not.
@@ -272,10 +274,7 @@ func (o *Outbox) replayOwn(ctx context.Context) error {
 		return err // more came: it is sent from memory
 	}
 	o.backlog = false
-	for _, call := range o.waiting[:o.inFile] { // they were sent as well
-		o.bytes -= len(call)
-	}
-	o.waiting, o.inFile = o.waiting[o.inFile:], 0
+	o.forget(o.inFile) // they were sent as well
 	return o.to.empty(f)
 }
 

@@ -187,16 +187,14 @@ func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*h
 // describe sets the headers that mirror the body, as the protocol of 2026-07-28
 // demands.
 func (b *bridge) describe(req *http.Request, m message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if protocol := protocolOf(m.Params); protocol != "" {
-		b.mu.Lock()
 		b.protocol = protocol
-		b.mu.Unlock()
 		req.Header.Set("Mcp-Protocol-Version", protocol)
 	}
 	if m.Method == "initialize" { // the client fell back to an older protocol
-		b.mu.Lock()
 		b.protocol = ""
-		b.mu.Unlock()
 		req.Header.Del("Mcp-Protocol-Version")
 	}
 	if m.Method != "" {

@@ -72,7 +72,7 @@ func (c *Conversation) extend(m jsontext.Value) bool {
 	if old.Text("role") != more.Text("role") || len(blocks) == 0 {
 		return false
 	}
-	*last = objectOf("role", old.Text("role"), "content", join(append(blocks, loosejson.Elements(more.At("content"))...)))
+	*last = objectOf("role", old.Text("role"), "content", loosejson.Join(append(blocks, loosejson.Elements(more.At("content"))...)))
 	return true
 }
 
@@ -106,7 +106,7 @@ func (f *file) sayGemini(conversation string, d loosejson.Members, made []loosej
 		}
 		m := []any{"role", "assistant", "content", said}
 		if len(calls) > 0 {
-			m, id = append(m, "tool_calls", join(calls)), id+"+"
+			m, id = append(m, "tool_calls", loosejson.Join(calls)), id+"+"
 		}
 		f.say(conversation, id, objectOf(m...))
 		for _, g := range made {

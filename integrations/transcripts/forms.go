@@ -142,7 +142,7 @@ func readHost(f *file) reader {
 		}
 		messages := []loosejson.Members{d}
 		if held := elementsOf(d["messages"]); len(held) > 0 {
-			messages = loosejson.Objects(join(held))
+			messages = loosejson.Objects(loosejson.Join(held))
 		}
 		for _, m := range messages {
 			for i := range h.forms {
@@ -156,7 +156,7 @@ func readHost(f *file) reader {
 func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 	parts := []loosejson.Members{message}
 	if m.parts != "" {
-		parts = loosejson.Objects(join(elementsOf(message.At(m.parts))))
+		parts = loosejson.Objects(loosejson.Join(elementsOf(message.At(m.parts))))
 	}
 	for _, p := range parts {
 		kind := loosejson.Text(p.At(m.kind))

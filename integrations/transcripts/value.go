@@ -50,18 +50,6 @@ func sound(v jsontext.Value) json.RawMessage {
 	return json.RawMessage(loosejson.Quote(string(v)))
 }
 
-// join is an array of values.
-func join(values []jsontext.Value) jsontext.Value {
-	b := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
-}
-
 // objectOf is an object of names and values: a jsontext.Value as it stands, a string
 // as a text.
 func objectOf(pairs ...any) jsontext.Value {

@@ -65,6 +65,18 @@ func Seconds(f float64) time.Duration {
 	return time.Duration(f * float64(time.Second))
 }
 
+// Join is an array of JSON values, byte for byte.
+func Join[V ~[]byte](values []V) jsontext.Value {
+	b := jsontext.Value{'['}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
 // Quote is a text as JSON.
 func Quote(s string) jsontext.Value {
 	b, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
