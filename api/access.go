@@ -7,8 +7,10 @@ import (
 	_ "embed" // the page that asks for a key
 	"html"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -93,14 +95,15 @@ func (s *server) within(c echo.Context, m Mount, computing bool) error {
 		return err
 	}
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
-	w := &deferredAnswer{header: c.Response().Header(), status: http.StatusOK}
+	w := httptest.NewRecorder()
 	if err := s.turn(c, workspace, computing, func() { m.Handler.ServeHTTP(w, c.Request()) }); err != nil {
 		return err
 	}
-	lease.Hold(int64(w.body.Len()))
+	lease.Hold(int64(w.Body.Len()))
+	maps.Copy(c.Response().Header(), w.Header())
 	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answerTime)) // who does not read is dropped
-	c.Response().WriteHeader(w.status)
-	_, _ = c.Response().Write(w.body.Bytes()) // who does not read it has gone
+	c.Response().WriteHeader(w.Code)
+	_, _ = c.Response().Write(w.Body.Bytes()) // who does not read it has gone
 	return nil
 }
 
@@ -117,22 +120,6 @@ func (s *server) turn(c echo.Context, workspace string, computing bool, do func(
 	do()
 	return nil
 }
-
-// deferredAnswer is an answer that is sent later.
-type deferredAnswer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (k *deferredAnswer) Header() http.Header { return k.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (k *deferredAnswer) WriteHeader(status int) { k.status = status }
-
-// Write implements http.ResponseWriter.
-func (k *deferredAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // hosts refuses requests for another host than this one before anything else looks
 // at them: a page of a site whose name was made to lead here (DNS rebinding) shows

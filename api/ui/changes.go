@@ -44,63 +44,50 @@ type undo struct {
 	Fields map[string]string
 }
 
-var notices = map[string]string{
-	"corrected":  "The verdict is corrected.",
-	"labelled":   "The score applies to all outputs of this kind, and to those to come.",
-	"unlabelled": "The kind's score is undone; the judge's verdicts apply again.",
-	"withdrawn":  "The correction is undone; the judge's verdict applies again.",
-	"pinned":     "The version is pinned: agents see it until you unpin it.",
-	"unpinned":   "No version is pinned: agents see the newest one.",
-	"rolledback": "Rolled back: the earlier text is published as a new version.",
-	"rewritten":  "The guideline is updated.",
-	"unchanged":  "Nothing changed: the guideline is up to date, or a version is pinned.",
-	"failed":     "The update failed; the old guideline stays. See the server's log.",
-	"accepted":   "The line is published.",
-	"refused":    "The line is refused and will not be published.",
-	"waits":      "The decision is undone: the line waits again.",
-	"edited":     "The line is saved. It carries your name and stays when the guideline is updated.",
-	"lineback":   "The last change of the line is undone.",
-	"deleted":    "The workspace is deleted.",
+// known is a notice of the list: its text, the action that takes the change back, and the field
+// of the form that the address gives a value for.
+type known struct{ text, undo, field string }
+
+var notices = map[string]known{
+	"corrected":  {"The verdict is corrected.", "withdraw", "k"},
+	"labelled":   {"The score applies to all outputs of this kind, and to those to come.", "label", "kind"},
+	"unlabelled": {text: "The kind's score is undone; the judge's verdicts apply again."},
+	"withdrawn":  {text: "The correction is undone; the judge's verdict applies again."},
+	"pinned":     {text: "The version is pinned: agents see it until you unpin it.", undo: "unpin"},
+	"unpinned":   {"No version is pinned: agents see the newest one.", "pin", "n"},
+	"rolledback": {"Rolled back: the earlier text is published as a new version.", "rollback", "n"},
+	"rewritten":  {text: "The guideline is updated."},
+	"unchanged":  {text: "Nothing changed: the guideline is up to date, or a version is pinned."},
+	"failed":     {text: "The update failed; the old guideline stays. See the server's log."},
+	"accepted":   {"The line is published.", "release/undo", "id"},
+	"refused":    {"The line is refused and will not be published.", "release/undo", "id"},
+	"waits":      {text: "The decision is undone: the line waits again."},
+	"edited":     {"The line is saved. It carries your name and stays when the guideline is updated.", "line/undo", "line"},
+	"lineback":   {text: "The last change of the line is undone."},
+	"deleted":    {text: "The workspace is deleted."},
 }
 
-// said reads the notice that the address names.
+// said reads the notice that the address names, with the value of its field and, where the page
+// is of no tool, the tool.
 func said(r *request) *notice {
-	name, number, _ := strings.Cut(r.URL.Query().Get("said"), ".")
-	text, known := notices[name]
-	if !known {
+	name, value, _ := strings.Cut(r.URL.Query().Get("said"), ".")
+	of, is := notices[name]
+	if !is {
 		return nil
 	}
-	n := &notice{Text: text}
-	fields := map[string]string{"w": r.Workspace, "t": r.URL.Query().Get("t"), "back": r.with()}
-	switch name {
-	case "corrected":
-		fields["k"], fields["t"] = cutTool(number)
-		n.Undo = &undo{"withdraw", fields}
-	case "labelled":
-		fields["kind"], fields["t"] = cutTool(number)
-		n.Undo = &undo{"label", fields}
-	case "accepted", "refused":
-		fields["id"], fields["t"] = cutTool(number)
-		n.Undo = &undo{"release/undo", fields}
-	case "edited":
-		fields["line"] = number
-		n.Undo = &undo{"line/undo", fields}
-	case "pinned":
-		n.Undo = &undo{"unpin", fields}
-	case "unpinned":
-		fields["n"] = number
-		n.Undo = &undo{"pin", fields}
-	case "rolledback":
-		fields["n"] = number
-		n.Undo = &undo{"rollback", fields}
+	n := &notice{Text: of.text}
+	if of.undo != "" {
+		fields := map[string]string{"w": r.Workspace, "t": r.URL.Query().Get("t"), "back": r.with()}
+		value, tool, named := strings.Cut(value, ".")
+		if named {
+			fields["t"] = tool
+		}
+		if of.field != "" {
+			fields[of.field] = value
+		}
+		n.Undo = &undo{of.undo, fields}
 	}
 	return n
-}
-
-// cutTool takes apart the id of a call, or of a statement, and the tool that it is of.
-func cutTool(text string) (key, tool string) {
-	key, tool, _ = strings.Cut(text, ".")
-	return key, tool
 }
 
 // done sends the browser back to the page that the form came from.
@@ -233,11 +220,9 @@ func (d *dashboard) editLine(r *request, ref memoryd.ToolRef) error {
 	if r.arg("remove") != "" {
 		kind = "remove"
 	}
-	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("line"), Section: r.arg("section"), Text: oneLine(r.arg("text"))}, "edited.")
+	text := strings.Join(strings.Fields(r.arg("text")), " ") // a line is one
+	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("line"), Section: r.arg("section"), Text: text}, "edited.")
 }
-
-// oneLine is a text of several lines in one.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // undoLine takes the newest change of a line back.
 func (d *dashboard) undoLine(r *request, ref memoryd.ToolRef) error {

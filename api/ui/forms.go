@@ -159,12 +159,10 @@ func (d *dashboard) compact(r *request) error {
 	}
 	ask := ops.CompactRequest{Workspace: r.Workspace, Profile: v.Profile, Force: r.arg("force") != "", DryRun: r.arg("dry") != ""}
 	ask.MaxInputTokens, _ = strconv.Atoi(r.arg("max"))
-	if ask.Messages, err = messagesOf(text); err != nil {
-		_, v.Fault = memoryd.KindOf(err)
-		v.Text = string(text)
-		return d.show(r, "compaction.html", "compaction", "Compaction", v)
+	var done *ops.Compacted
+	if ask.Messages, err = messagesOf(text); err == nil {
+		done, err = d.Flows.CompactConversation.Run(r.Context(), ask)
 	}
-	done, err := d.Flows.CompactConversation.Run(r.Context(), ask)
 	if memoryd.IsKind(err, memoryd.Invalid) {
 		_, v.Fault = memoryd.KindOf(err)
 		v.Text = string(text)
@@ -194,14 +192,11 @@ func (d *dashboard) undo(r *request) error {
 		return err
 	}
 	v.Restored = shownMessages(messages)
-	text := []byte("[")
+	texts := make([]string, len(messages))
 	for i, m := range messages {
-		if i > 0 {
-			text = append(text, ",\n"...)
-		}
-		text = append(text, m...)
+		texts[i] = string(m)
 	}
-	v.Text = string(append(text, ']'))
+	v.Text = "[" + strings.Join(texts, ",\n") + "]"
 	return d.show(r, "compaction.html", "compaction", "Compaction", v)
 }
 
@@ -227,19 +222,15 @@ var errNoConversation = memoryd.Errorf(memoryd.Invalid, `This is not a conversat
 
 // messagesOf reads a list of messages, or an object with a member messages.
 func messagesOf(text []byte) ([]jsontext.Value, error) {
-	var list []json.RawMessage
+	var list []jsontext.Value
 	if err := json.Unmarshal(text, &list); err != nil {
-		var request struct{ Messages []json.RawMessage }
+		var request struct{ Messages []jsontext.Value }
 		if json.Unmarshal(text, &request) != nil || request.Messages == nil {
 			return nil, errNoConversation
 		}
 		list = request.Messages
 	}
-	out := make([]jsontext.Value, len(list))
-	for i, m := range list {
-		out[i] = jsontext.Value(m)
-	}
-	return out, nil
+	return list, nil
 }
 
 // shownMessages are messages as a page shows them.

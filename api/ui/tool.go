@@ -37,24 +37,20 @@ type section struct {
 
 // statement is a line of a guideline with what it rests on.
 type statement struct {
-	ID, Text, Author string
-	// ByPerson says that a person set the line, in place of Unedited ("": of nothing),
-	// or took it out.
-	ByPerson, Removed bool
-	Unedited          string
-	Grounds           []ground
+	*ops.GuidelineItem
+
+	Grounds []ground
 	// Did is how it did since it was published.
 	Did *ops.LineOutcome
 }
 
 // ground is a piece of evidence as a page shows it.
 type ground struct {
-	ID, Kind  string
-	CallCount int
-	Calls     []string
-	Rule      *ruleData
-	Message   *messageData
-	Data      *node
+	ops.GuidelineGround
+
+	Rule    *ruleData
+	Message *messageData
+	Data    *node
 }
 
 // ruleData is what speaks for a rule: calls under its condition that went wrong, and good
@@ -166,7 +162,8 @@ func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
 	}
 	grounds := map[string]ground{}
 	for _, g := range rev.Document.Grounds {
-		shown := ground{ID: g.ID, Kind: g.Kind, CallCount: g.CallCount, Calls: slices.Clone(g.Calls)}
+		shown := ground{GuidelineGround: g}
+		shown.Calls = slices.Clone(g.Calls)
 		slices.Reverse(shown.Calls) // the newest first
 		shown.Calls = shown.Calls[:min(mostShownCalls, len(shown.Calls))]
 		switch g.Kind {
@@ -183,10 +180,7 @@ func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
 		grounds[g.ID] = shown
 	}
 	for _, item := range rev.Document.Items {
-		line := statement{
-			ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: item.ByPerson(), Unedited: item.Unedited,
-			Removed: item.Removed,
-		}
+		line := statement{GuidelineItem: &item}
 		for _, id := range item.Evidence {
 			if g, known := grounds[id]; known {
 				line.Grounds = append(line.Grounds, g)

@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -215,27 +216,24 @@ func (d *dashboard) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		secure(w)
 		r := &request{Request: hr, w: w, query: hr.URL.Query(), who: access.Of(hr.Context())}
-		if err := d.serve(r, route); err != nil {
+		var err error = memoryd.Errorf(memoryd.Forbidden, "This requires a key with the role %s.", route.Role)
+		if r.who.May(route.Role) {
+			err = d.prepare(r)
+		}
+		if err == nil {
+			err = route.serve(d, r)
+		}
+		if err != nil {
 			d.fail(r, err)
 		}
 	})
-}
-
-func (d *dashboard) serve(r *request, route Route) error {
-	if !r.who.May(route.Role) {
-		return memoryd.Errorf(memoryd.Forbidden, "This requires a key with the role %s.", route.Role)
-	}
-	if err := d.prepare(r); err != nil {
-		return err
-	}
-	return route.serve(d, r)
 }
 
 // prepare reads the form and finds the workspace.
 func (d *dashboard) prepare(r *request) error {
 	if r.Method == http.MethodPost {
 		r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
-		if err := parseForm(r.Request); err != nil {
+		if err := r.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 			return memoryd.Wrap(memoryd.Invalid, err, "The form could not be read, or is larger than 16 MiB.")
 		}
 		r.query = r.PostForm
@@ -260,13 +258,6 @@ func (d *dashboard) prepare(r *request) error {
 		r.Workspaces = append([]string{r.Workspace}, r.Workspaces...)
 	}
 	return nil
-}
-
-func parseForm(r *http.Request) error {
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return r.ParseMultipartForm(maxForm)
-	}
-	return r.ParseForm()
 }
 
 // mostWorkspaces bounds the list to choose from.

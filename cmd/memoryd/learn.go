@@ -415,9 +415,7 @@ func (l *learner) judged(c *heard, v *wire.Verdict) {
 		Tool: c.Tool, Output: c.Output, Seconds: c.TimeCost, Line: c.line,
 		Bad: !c.Success, // until it is judged
 	}
-	if at, err := time.Parse(time.RFC3339Nano, c.CreateTime); err == nil {
-		run.Begun = at
-	}
+	run.Begun, _ = time.Parse(time.RFC3339Nano, c.CreateTime) // zero where the call does not tell
 	if v.State == string(memoryd.Judged) {
 		run.Summary = v.Summary
 		run.Bad, run.Good = float64(v.Score) <= memoryd.ScoreFailure, float64(v.Score) >= memoryd.ScoreSuccess
