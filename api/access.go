@@ -284,14 +284,6 @@ func everywhere(ctx context.Context) error {
 	return nil
 }
 
-// need refuses a caller without a role that only some requests of a route need.
-func need(ctx context.Context, role access.Role) error {
-	if !access.Of(ctx).May(role) {
-		return tooSmall(role)
-	}
-	return nil
-}
-
 // getSession says who the caller is.
 //
 // The source of the key (or local), its roles, and the workspaces that it knows of.

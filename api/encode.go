@@ -253,14 +253,6 @@ func writeTagged(c echo.Context, v any) error {
 	return c.Blob(http.StatusOK, jsonType, e.body)
 }
 
-func memoriesOf(memories []ops.Memory) []wire.Memory {
-	list := make([]wire.Memory, len(memories))
-	for i, m := range memories {
-		list[i] = memoryOf(m)
-	}
-	return list
-}
-
 func memoryOf(m ops.Memory) wire.Memory {
 	g := m.Tool.Guideline
 	out := wire.Memory{

@@ -37,12 +37,8 @@ func keyOf(k access.Key) wire.Key {
 // listKeys lists all API keys, revoked and expired ones too, without their tokens.
 //
 // The oldest first. Needs the role admin for all workspaces, as do the other routes of keys and the audit log.
-func (s *server) listKeys(ctx context.Context, _ *struct{}) (list wire.KeyList, err error) {
-	list.Keys = []wire.Key{}
-	for _, k := range s.Keys.List() {
-		list.Keys = append(list.Keys, keyOf(k))
-	}
-	return list, everywhere(ctx)
+func (s *server) listKeys(ctx context.Context, _ *struct{}) (wire.KeyList, error) {
+	return wire.KeyList{Keys: each(s.Keys.List(), keyOf)}, everywhere(ctx)
 }
 
 // minted is a key with its token, which is shown once. No cache may keep the answer.

@@ -52,14 +52,10 @@ func (s *server) putKind(ctx context.Context, in *kindLabel) (out wire.LabelledK
 		return out, missing("score")
 	}
 	return answer(ctx, s.Flows.LabelKind, label, func(done ops.LabelledKind) wire.LabelledKind {
-		out := wire.LabelledKind{Calls: done.Calls, Changes: len(done.Changed), Examples: []wire.RescoredCall{}}
-		for _, r := range done.Changed[:min(len(done.Changed), mostRescored)] {
-			out.Examples = append(out.Examples, wire.RescoredCall{
-				ID: r.Call.Key.String(), Before: r.Before, After: r.After,
-				Output: textsafe.Head(r.Call.Output, 300),
-			})
-		}
-		return out
+		shown := done.Changed[:min(len(done.Changed), mostRescored)]
+		return wire.LabelledKind{Calls: done.Calls, Changes: len(done.Changed), Examples: each(shown, func(r ops.RescoredCall) wire.RescoredCall {
+			return wire.RescoredCall{ID: r.Call.Key.String(), Before: r.Before, After: r.After, Output: textsafe.Head(r.Call.Output, 300)}
+		})}
 	})
 }
 

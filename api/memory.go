@@ -92,18 +92,16 @@ func requestKey(given string) string {
 
 func addMetadata(r *ops.Recorded, ignored map[string]int) *wire.AddMetadata {
 	meta := &wire.AddMetadata{
-		MemoryList:         memoriesOf(r.Memories),
+		MemoryList:         each(r.Memories, memoryOf),
 		UpdateResult:       wire.UpdateResult{DeletedCount: len(r.Existed), InsertedCount: len(r.Memories)},
 		ValidationStats:    wire.ValidationStats{TotalInput: r.Sent, Valid: r.Valid, Filtered: len(r.Rejected)},
 		DeduplicationStats: wire.DeduplicationStats{TotalNew: r.Valid, Deduplicated: r.Valid - r.Added, Added: r.Added},
 		IgnoredFields:      ignored,
+		Rejected:           each(r.Rejected, func(x ops.Rejection) wire.Rejection { return wire.Rejection(x) }),
 	}
 	for _, ref := range r.Existed {
 		at := slices.IndexFunc(r.Memories, func(m ops.Memory) bool { return m.Tool.ToolRef == ref })
 		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, meta.MemoryList[at].MemoryID)
-	}
-	for _, rejected := range r.Rejected {
-		meta.Rejected = append(meta.Rejected, wire.Rejection{Index: rejected.Index, Reason: rejected.Reason})
 	}
 	return meta
 }
@@ -123,12 +121,9 @@ func (s *server) summaryToolMemory(ctx context.Context, req *wire.SummaryRequest
 		return out, err
 	}
 	meta := wire.NamesMetadata{
-		MemoryList: memoriesOf(sum.Memories), UnknownToolNames: sum.Unknown, Summarised: sum.Summarised, Skipped: sum.Skipped,
+		MemoryList: each(sum.Memories, memoryOf), UnknownToolNames: sum.Unknown, Summarised: sum.Summarised, Skipped: sum.Skipped,
 	}
-	meta.DeletedMemoryIDs = []string{}
-	for _, m := range meta.MemoryList {
-		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, m.MemoryID)
-	}
+	meta.DeletedMemoryIDs = each(meta.MemoryList, func(m wire.Memory) string { return m.MemoryID })
 	n := len(meta.MemoryList)
 	meta.UpdateResult = &wire.UpdateResult{DeletedCount: n, InsertedCount: n}
 	for _, f := range sum.Failed {
@@ -169,7 +164,7 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, k
 	}
 	found := wire.NamesResponse{
 		Reply: wire.Reply{Answer: got.Answer(), Success: true}, Metadata: wire.NamesMetadata{
-			MemoryList:       memoriesOf(got.Memories),
+			MemoryList:       each(got.Memories, memoryOf),
 			UnknownToolNames: got.Unknown,
 		},
 	}
@@ -249,40 +244,24 @@ func checkInput(v *jsontext.Value) error {
 func forecastOf(f *ops.Forecast) wire.Forecast {
 	a := &f.Assessment
 	out := wire.Forecast{
-		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, ExpectedTimeCost: a.ExpectedTimeCost,
-		Suggestion: a.Suggestion, Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{
-			Good: similarOf(a.SimilarGood),
-			Bad:  similarOf(a.SimilarBad),
-		},
+		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, ExpectedTimeCost: a.ExpectedTimeCost, Suggestion: a.Suggestion,
+		SimilarCalls: wire.SimilarCalls{Good: each(a.SimilarGood, similarOf), Bad: each(a.SimilarBad, similarOf)},
 	}
 	if a.Risk != nil {
 		out.RiskCI95 = &a.RiskCI95
 	}
 	for _, w := range a.Warnings {
 		out.Warnings = append(out.Warnings, wire.Warning{
-			Text: w.Text, Severity: string(w.Severity), Evidence: []string{w.Rule}, Calls: idsOf(w.Calls),
+			Text: w.Text, Severity: string(w.Severity), Evidence: []string{w.Rule}, Calls: each(w.Calls, memoryd.CallKey.String),
 		})
 	}
 	return out
 }
 
-func similarOf(list []ops.SimilarCall) []wire.SimilarCall {
-	out := make([]wire.SimilarCall, len(list))
-	for i, s := range list {
-		out[i] = wire.SimilarCall{
-			CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input,
-			Summary: s.Summary, Untrusted: true,
-		}
+func similarOf(s ops.SimilarCall) wire.SimilarCall {
+	return wire.SimilarCall{
+		CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input, Summary: s.Summary, Untrusted: true,
 	}
-	return out
-}
-
-func idsOf(keys []memoryd.CallKey) []string {
-	ids := make([]string, len(keys))
-	for i, k := range keys {
-		ids[i] = k.String()
-	}
-	return ids
 }
 
 // sentenceOf says the forecast in words.
@@ -366,8 +345,8 @@ func manages(ctx context.Context, r *ops.ManageRequest) error {
 	if !r.Moves() {
 		return nil
 	}
-	if err := need(ctx, access.Admin); err != nil {
-		return err
+	if !access.Of(ctx).May(access.Admin) {
+		return tooSmall(access.Admin)
 	}
 	if access.Of(ctx).Everywhere() {
 		return nil
@@ -386,7 +365,7 @@ func manages(ctx context.Context, r *ops.ManageRequest) error {
 func actionResult(action string, a *ops.Managed) any {
 	switch action {
 	case "list":
-		return memoriesOf(a.Memories)
+		return each(a.Memories, memoryOf)
 	case "copy", "dump", "load":
 		return wire.Size{Size: a.Size}
 	}

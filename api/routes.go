@@ -54,7 +54,7 @@ const (
 // stands, nothing with 204; a written one answers itself.
 //
 // Its role is what a caller needs, all of it; access.Public leaves everybody in. What
-// only some requests of a route need, its handler asks for with need; whether the
+// only some requests of a route need, its handler asks for; whether the
 // caller knows the workspace, workspaceOf and ownWorkspace see to.
 type endpoint struct {
 	method, path string

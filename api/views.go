@@ -119,17 +119,14 @@ type inRun struct {
 // The oldest first; as many as are kept of one. None where the run is not known.
 func (s *server) getRun(ctx context.Context, in *inRun) (wire.Run, error) {
 	return answer(ctx, s.Flows.ListRun, ops.ListRun{Workspace: string(in.Workspace), Run: in.Run}, func(calls []ops.RunCall) wire.Run {
-		out := wire.Run{Calls: []wire.RunCall{}}
-		for _, call := range calls {
-			input := call.Input
-			if len(bytes.TrimSpace(input)) == 0 {
-				input = json.RawMessage("null") // it was too long to be kept with the run
+		return wire.Run{Calls: each(calls, func(c ops.RunCall) wire.RunCall {
+			if len(bytes.TrimSpace(c.Input)) == 0 {
+				c.Input = json.RawMessage("null") // it was too long to be kept with the run
 			}
-			out.Calls = append(out.Calls, wire.RunCall{
-				ID: call.Key.String(), ToolName: call.Tool, Time: instant(call.Time), State: string(call.State), Score: call.Score, Input: input,
-			})
-		}
-		return out
+			return wire.RunCall{
+				ID: c.Key.String(), ToolName: c.Tool, Time: instant(c.Time), State: string(c.State), Score: c.Score, Input: c.Input,
+			}
+		})}
 	})
 }
 
@@ -208,7 +205,7 @@ func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
 		ID: c.Key.String(), Number: c.Seq, Call: callOf(c, summarisedThrough),
 		Judgement: wire.Judgement{
 			State: string(e.State), By: e.JudgedBy, Rule: e.Rule, Version: e.JudgeVersion, At: memoryd.TimeText(e.JudgedAt),
-			FailedChecks: checksOf(e.FailedChecks), Attempts: e.Attempts, LastError: e.LastError, NotBefore: memoryd.TimeText(e.NotBefore),
+			FailedChecks: strings.Fields(e.FailedChecks), Attempts: e.Attempts, LastError: e.LastError, NotBefore: memoryd.TimeText(e.NotBefore),
 			Cost: wire.Cost{Requests: e.Cost.Requests, PromptTokens: e.Cost.PromptTokens, CompletionTokens: e.Cost.CompletionTokens},
 		},
 	}
@@ -219,9 +216,6 @@ func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
 	}
 	return out
 }
-
-// checksOf gives the names of failed checks.
-func checksOf(names string) []string { return append([]string{}, strings.Fields(names)...) }
 
 // getCall shows one kept call, with all that is known of how it was judged.
 func (s *server) getCall(ctx context.Context, in *inCall) (wire.StoredCall, error) {
