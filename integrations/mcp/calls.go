@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,22 +46,15 @@ func (m message) response() bool { return m.Method == "" && len(m.ID) > 0 }
 // messages reads a line of the transport: one message, or a batch of them. A
 // line that is neither gives none.
 func messages(line []byte) []message {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
+	all := make([]message, 1)
+	var into any = &all[0]
+	if jsontext.Value(line).Kind() == '[' {
+		into = &all
+	}
+	if json.Unmarshal(line, into) != nil {
 		return nil
 	}
-	if line[0] == '[' {
-		var batch []message
-		if json.Unmarshal(line, &batch) != nil {
-			return nil
-		}
-		return batch
-	}
-	var one message
-	if json.Unmarshal(line, &one) != nil {
-		return nil
-	}
-	return []message{one}
+	return all
 }
 
 // callParams are the parameters of tools/call.

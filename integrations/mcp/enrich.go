@@ -202,11 +202,7 @@ func (w *Wrapper) noteFor(server string, p callParams) <-chan string {
 		defer close(note)
 		ctx, cancel := context.WithTimeout(context.Background(), guidelineWait)
 		defer cancel()
-		arguments := p.Arguments
-		if !isObject(arguments) {
-			arguments = []byte("{}")
-		}
-		f, err := w.Memory.Preflight(ctx, tool, w.Run, arguments)
+		f, err := w.Memory.Preflight(ctx, tool, w.Run, inputOf(p.Arguments))
 		if err != nil || len(f.Warnings) == 0 {
 			return err
 		}

@@ -128,13 +128,16 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 
 // Forecast is the forecast for a planned call.
 type Forecast struct {
-	Risk     *float64 `json:"risk"`
-	Answer   string   `json:"answer"`
-	Warnings []struct {
-		Text     string `json:"text"`
-		Severity string `json:"severity"`
-	} `json:"warnings"`
+	Risk       *float64        `json:"risk"`
+	Answer     string          `json:"answer"`
+	Warnings   []Warning       `json:"warnings"`
 	Suggestion json.RawMessage `json:"suggestion,omitempty"`
+}
+
+// Warning says why a planned call may fail.
+type Warning struct {
+	Text     string `json:"text"`
+	Severity string `json:"severity"`
 }
 
 // Preflight requests the forecast for a planned call; run may be "".

@@ -148,9 +148,7 @@ type tools struct{ memory Memory }
 // in gives the memory of a workspace that a request names; "" is the server's.
 func (t tools) in(workspace string) Memory {
 	m := t.memory
-	if workspace != "" {
-		m.Workspace = workspace
-	}
+	m.Workspace = cmp.Or(workspace, m.Workspace)
 	return m
 }
 
@@ -203,20 +201,15 @@ type preflightIn struct {
 	Workspace string `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
 }
 
-type warningOut struct {
-	Text     string `json:"text"`
-	Severity string `json:"severity"`
-}
-
 type preflightOut struct {
-	Answer     string       `json:"answer"`
-	Risk       any          `json:"risk" jsonschema:"probability that the call fails; null without a history"`
-	Warnings   []warningOut `json:"warnings"`
-	Suggestion any          `json:"suggestion,omitempty" jsonschema:"the input with one change that repaired such calls"`
+	Answer     string    `json:"answer"`
+	Risk       any       `json:"risk" jsonschema:"probability that the call fails; null without a history"`
+	Warnings   []Warning `json:"warnings"`
+	Suggestion any       `json:"suggestion,omitempty" jsonschema:"the input with one change that repaired such calls"`
 }
 
 func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []sdk.Content, error) {
-	out := preflightOut{Warnings: []warningOut{}}
+	out := preflightOut{Warnings: []Warning{}}
 	input, err := json.Marshal(in.Input)
 	if err != nil {
 		return out, nil, fmt.Errorf("input: %w", err)
@@ -229,9 +222,7 @@ func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []s
 	if f.Risk != nil {
 		out.Risk = *f.Risk
 	}
-	for _, w := range f.Warnings {
-		out.Warnings = append(out.Warnings, warningOut{w.Text, w.Severity})
-	}
+	out.Warnings = append(out.Warnings, f.Warnings...)
 	if len(f.Suggestion) > 0 {
 		err = json.Unmarshal(f.Suggestion, &out.Suggestion)
 	}

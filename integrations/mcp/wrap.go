@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/reading"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 )
 
@@ -244,26 +244,20 @@ func (w *Wrapper) record(c openCall, o outcome) {
 	if o.cancelled {
 		metadata["cancelled"] = true
 	}
-	input := c.arguments
-	if !isObject(input) {
-		input = []byte("{}")
-	}
-	call, err := json.Marshal(map[string]any{
+	w.Outbox.Put(jsonOf(map[string]any{
 		"tool_name": w.toolName(w.calls.server, c.name),
-		"input":     input, "output": o.text, "success": !o.failed,
+		"input":     inputOf(c.arguments), "output": o.text, "success": !o.failed,
 		"time_cost":   time.Since(c.began).Seconds(),
 		"create_time": c.began.UTC().Format(time.RFC3339Nano), "metadata": metadata,
-	})
-	if err != nil {
-		w.Log.Warn("a call was lost", "tool", c.name, "err", err)
-		return
-	}
-	w.Outbox.Put(call)
+	}))
 }
 
-func isObject(v json.RawMessage) bool {
-	v = bytes.TrimSpace(v)
-	return len(v) > 0 && v[0] == '{' && json.Valid(v)
+// inputOf is the arguments of a call; none stand for an empty object.
+func inputOf(arguments json.RawMessage) json.RawMessage {
+	if jsontext.Value(arguments).Kind() == '{' && json.Valid(arguments) {
+		return arguments
+	}
+	return json.RawMessage("{}")
 }
 
 // callKey names a call by tool and arguments, whatever the order of keys.
@@ -296,9 +290,5 @@ func refusal(m message, text string) []byte {
 	if protocolOf(m.Params) >= stateless {
 		result["resultType"] = "complete"
 	}
-	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
-	if err != nil {
-		return nil
-	}
-	return append(line, '\n')
+	return append(jsonOf(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result}), '\n')
 }

@@ -9,16 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// claudeLine reads a line of a transcript of Claude Code. A call and its result are blocks of
+// claude reads a line of a transcript of Claude Code. A call and its result are blocks of
 // two lines; lines that a resumed or forked session repeats have the same ids.
-func (f *file) claudeLine(line loosejson.Members, _ []byte) {
-	f.claude(line)
-	for _, l := range loosejson.Objects(line.At("loglines")) {
-		f.claude(l)
-	}
-}
-
-func (f *file) claude(line loosejson.Members) {
+func (f *file) claude(line loosejson.Members, _ []byte) {
 	m, aside := loosejson.MembersOf(line.At("message")), line.Is("isSidechain")
 	base := accounts.Call{
 		Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"),

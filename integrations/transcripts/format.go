@@ -115,8 +115,8 @@ type reader func(d loosejson.Members, doc []byte)
 func readers() map[string]func(*file) reader {
 	host, export := readHost, each(func(f *file, d loosejson.Members, _ []byte) { f.export(d, 0) })
 	return map[string]func(*file) reader{
-		"codex": readCodex, "otlp": each((*file).otlp), "inspect": each((*file).inspected), "swe-agent": each((*file).trajectory),
-		"openhands": readOpenHands, "mini-swe-agent": readMini, "cline": readCline, "claude-code": each((*file).claudeLine),
+		"codex": readCodex, "otlp": each((*file).otlp), "inspect": within("samples", (*file).inspect), "swe-agent": each((*file).trajectory),
+		"openhands": readOpenHands, "mini-swe-agent": readMini, "cline": readCline, "claude-code": within("loglines", (*file).claude),
 		"gemini": readGemini, "calls": each((*file).recorded), "openai-responses": readResponsesOrChat,
 		"opencode": host, "goose": host, "copilot": host, "pi": host, "cursor": host, "pydantic-ai": host, "langchain": host, "ai-sdk": host,
 		"langsmith": export, "langfuse": export, "phoenix": export,
@@ -228,6 +228,15 @@ func mentions(doc []byte, texts ...string) bool {
 // each makes a reader of documents by themselves.
 func each(take func(f *file, d loosejson.Members, doc []byte)) func(f *file) reader {
 	return func(f *file) reader { return func(d loosejson.Members, doc []byte) { take(f, d, doc) } }
+}
+
+// within makes a reader of documents, and of those in a list that they hold.
+func within(list string, take func(f *file, d loosejson.Members, doc []byte)) func(f *file) reader {
+	return each(func(f *file, d loosejson.Members, doc []byte) {
+		for _, one := range append([]loosejson.Members{d}, loosejson.Objects(d.At(list))...) {
+			take(f, one, doc)
+		}
+	})
 }
 
 // readResponsesOrChat reads documents that are items, and those that hold them.

@@ -30,27 +30,29 @@ func (f *file) otlp(_ loosejson.Members, doc []byte) {
 	}
 }
 
-// spanInto adds to a batch what a span, or a log record, tells of.
-func spanInto(b *accounts.Batch, s *Span) {
-	c, skipped := spanCall(s)
-	if skipped != "" {
-		b.Skipped[skipped]++
-		b.Planned = append(b.Planned, Planned(s)...)
-		return
-	}
-	b.Calls = append(b.Calls, c)
-}
-
-// unmarshal reads a body in its encoding.
-func unmarshal(body []byte, isJSON bool, r interface {
+// batchOf reads a request in its encoding, and the calls of its spans, or log records.
+func batchOf(body []byte, isJSON bool, r interface {
 	UnmarshalJSON(b []byte) error
 	UnmarshalProto(b []byte) error
-},
-) error {
+}, spans func(take func(s *Span)),
+) (accounts.Batch, error) {
+	b, read := accounts.Batch{Skipped: map[string]int{}}, r.UnmarshalProto
 	if isJSON {
-		return r.UnmarshalJSON(body)
+		read = r.UnmarshalJSON
 	}
-	return r.UnmarshalProto(body)
+	if err := read(body); err != nil {
+		return b, err
+	}
+	spans(func(s *Span) {
+		c, skipped := spanCall(s)
+		if skipped == "" {
+			b.Calls = append(b.Calls, c)
+			return
+		}
+		b.Skipped[skipped]++
+		b.Planned = append(b.Planned, Planned(s)...)
+	})
+	return b, nil
 }
 
 // Telemetry decodes an export request of spans, or of log records.
@@ -66,18 +68,16 @@ func (Readers) Telemetry(body []byte, logs, isJSON bool) (b accounts.Batch, err 
 
 // Traces decodes an export request of spans.
 func Traces(body []byte, isJSON bool) (accounts.Batch, error) {
-	b, r := accounts.Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
-	if err := unmarshal(body, isJSON, r); err != nil {
-		return b, err
-	}
-	for _, resource := range r.Traces().ResourceSpans().All() {
-		for _, scope := range resource.ScopeSpans().All() {
-			for _, s := range scope.Spans().All() {
-				spanInto(&b, spanOf(s))
+	r := ptraceotlp.NewExportRequest()
+	return batchOf(body, isJSON, r, func(take func(s *Span)) {
+		for _, resource := range r.Traces().ResourceSpans().All() {
+			for _, scope := range resource.ScopeSpans().All() {
+				for _, s := range scope.Spans().All() {
+					take(spanOf(s))
+				}
 			}
 		}
-	}
-	return b, nil
+	})
 }
 
 // spanOf is a span in the words of this package.
@@ -109,18 +109,16 @@ func hexOf(id pcommon.SpanID) string {
 
 // Logs decodes an export request of log records.
 func Logs(body []byte, isJSON bool) (accounts.Batch, error) {
-	b, r := accounts.Batch{Skipped: map[string]int{}}, plogotlp.NewExportRequest()
-	if err := unmarshal(body, isJSON, r); err != nil {
-		return b, err
-	}
-	for _, resource := range r.Logs().ResourceLogs().All() {
-		for _, scope := range resource.ScopeLogs().All() {
-			for _, l := range scope.LogRecords().All() {
-				spanInto(&b, recordOf(l))
+	r := plogotlp.NewExportRequest()
+	return batchOf(body, isJSON, r, func(take func(s *Span)) {
+		for _, resource := range r.Logs().ResourceLogs().All() {
+			for _, scope := range resource.ScopeLogs().All() {
+				for _, l := range scope.LogRecords().All() {
+					take(recordOf(l))
+				}
 			}
 		}
-	}
-	return b, nil
+	})
 }
 
 // recordOf is a log record in the words of package  Its span is that of the

@@ -154,13 +154,7 @@ func (m *miniRun) assistant(msg loosejson.Members, at time.Time) {
 	}
 }
 
-// inspected reads a log of Inspect AI.
-func (f *file) inspected(d loosejson.Members, doc []byte) {
-	for _, sample := range append([]loosejson.Members{d}, loosejson.Objects(d.At("samples"))...) {
-		f.inspect(sample, doc)
-	}
-}
-
+// inspect reads a sample of a log of Inspect AI.
 func (f *file) inspect(s loosejson.Members, doc []byte) {
 	conversation := cmp.Or(s.Text("uuid"), strings.Trim(string(s["id"]), `"`)+"-"+string(s["epoch"])+"-"+accounts.Digest(doc))
 	attachments, found := loosejson.MembersOf(s.At("attachments")), false

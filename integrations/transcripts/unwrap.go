@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,13 +102,11 @@ var stops = []string{
 }
 
 func stopped(s string) bool {
-	s = strings.TrimPrefix(strings.TrimSpace(s), "Error: ")
-	for _, stop := range stops {
-		if strings.HasPrefix(s, stop) {
-			return true
-		}
-	}
-	return false
+	return begins(strings.TrimPrefix(strings.TrimSpace(s), "Error: "), stops)
+}
+
+func begins(s string, with []string) bool {
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(s, w) })
 }
 
 // codexFailures begin what Codex CLI itself says of a call that it could not make.
@@ -125,10 +124,8 @@ func unwrapCodex(s string) (r result) {
 		r.outcome = accounts.Cancelled
 		return r
 	}
-	for _, begin := range codexFailures {
-		if strings.HasPrefix(s, begin) {
-			r.outcome = accounts.Failed
-		}
+	if begins(s, codexFailures) {
+		r.outcome = accounts.Failed
 	}
 	if strings.HasPrefix(s, "{") {
 		old := loosejson.MembersOf(jsontext.Value(s))
