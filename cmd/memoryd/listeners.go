@@ -36,17 +36,17 @@ type certificate struct {
 
 func openCertificate(files api.TLS, log *slog.Logger) (*certificate, error) {
 	c := &certificate{files: files, log: log}
-	return c, c.read(time.Now())
+	return c, c.read()
 }
 
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if now := time.Now(); now.Sub(c.looked) >= time.Second && c.times() != c.changed {
-			c.readIfDue(now)
-		} else if now.Sub(c.looked) >= time.Second {
-			c.looked = now
+		if now := time.Now(); now.Sub(c.looked) >= time.Second {
+			if c.looked = now; c.times() != c.changed {
+				c.reread()
+			}
 		}
 		return c.held, nil
 	}}
@@ -66,27 +66,25 @@ func (c *certificate) times() (at [2]time.Time) {
 func (c *certificate) again() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.readIfDue(time.Now())
+	c.reread()
 }
 
-// readIfDue reads the files. What cannot be read leaves the certificate that is held.
-func (c *certificate) readIfDue(now time.Time) {
-	if err := c.read(now); err != nil {
+// reread reads the files. What cannot be read leaves the certificate that is held.
+func (c *certificate) reread() {
+	if err := c.read(); err != nil {
 		c.log.Warn("the new certificate is unusable; the old one stays in use", "err", err)
 		return
 	}
 	c.log.Info("certificate reloaded")
 }
 
-func (c *certificate) read(now time.Time) error {
-	c.looked = now
+func (c *certificate) read() error {
 	c.changed = c.times()
 	pair, err := tls.LoadX509KeyPair(c.files.CertFile, c.files.KeyFile)
-	if err != nil {
-		return err
+	if err == nil {
+		c.held = &pair
 	}
-	c.held = &pair
-	return nil
+	return err
 }
 
 // survive keeps signals from ending the server that are no order to end: SIGPIPE, where

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"memoryd/config"
@@ -23,50 +24,40 @@ const (
 type logWriter struct {
 	out   io.Writer
 	tell  *slog.Logger // writes to out at once
-	ready chan struct{}
+	lines chan []byte
+	end   func() // Stop was called
+	ended <-chan struct{}
 	done  <-chan error
 
-	mu      sync.Mutex
-	waiting [][]byte
-	bytes   int
-	dropped int
-	ended   bool
+	bytes, dropped atomic.Int64
 }
 
 // startLog begins to write to out, in the form of the configuration.
 func startLog(cfg config.Log, out io.Writer) *logWriter {
-	w := &logWriter{out: out, tell: newLogger(cfg, out), ready: make(chan struct{}, 1)}
+	ctx, end := context.WithCancel(context.Background())
+	w := &logWriter{out: out, tell: newLogger(cfg, out), lines: make(chan []byte, logLines), end: end, ended: ctx.Done()}
 	w.done = lifecycle.Go(context.Background(), w.tell, "log", w.run)
 	return w
 }
 
 // Write accepts a line. It never waits and never fails.
 func (w *logWriter) Write(line []byte) (int, error) {
-	w.mu.Lock()
-	if w.ended || len(w.waiting) == logLines || w.bytes+len(line) > logBytes {
-		w.dropped++
-	} else {
-		w.waiting = append(w.waiting, append([]byte(nil), line...))
-		w.bytes += len(line)
+	size := int64(len(line))
+	if w.bytes.Add(size) <= logBytes {
+		select {
+		case w.lines <- bytes.Clone(line):
+			return len(line), nil
+		default:
+		}
 	}
-	w.mu.Unlock()
-	w.wake()
+	w.bytes.Add(-size)
+	w.dropped.Add(1)
 	return len(line), nil
-}
-
-func (w *logWriter) wake() {
-	select {
-	case w.ready <- struct{}{}:
-	default:
-	}
 }
 
 // Stop writes the waiting lines, for at most logEnd.
 func (w *logWriter) Stop() {
-	w.mu.Lock()
-	w.ended = true
-	w.mu.Unlock()
-	w.wake()
+	w.end()
 	select {
 	case <-w.done:
 	case <-time.After(logEnd):
@@ -74,25 +65,23 @@ func (w *logWriter) Stop() {
 }
 
 func (w *logWriter) run() error {
-	for range w.ready {
-		for {
-			w.mu.Lock()
-			lines, dropped, ended := w.waiting, w.dropped, w.ended
-			w.waiting, w.bytes, w.dropped = nil, 0, 0
-			w.mu.Unlock()
-			for _, line := range lines {
-				_, _ = w.out.Write(line) // there is nowhere to tell
+	for {
+		select {
+		case line := <-w.lines:
+			w.write(line)
+		case <-w.ended:
+			for len(w.lines) > 0 {
+				w.write(<-w.lines)
 			}
-			if dropped > 0 {
-				w.tell.Warn("dropped log lines: the reader of the log is too slow", "lines", dropped)
-			}
-			if len(lines) == 0 && ended {
-				return nil
-			}
-			if len(lines) == 0 {
-				break
-			}
+			return nil
 		}
 	}
-	return nil
+}
+
+func (w *logWriter) write(line []byte) {
+	_, _ = w.out.Write(line) // there is nowhere to tell
+	w.bytes.Add(-int64(len(line)))
+	if n := w.dropped.Swap(0); n > 0 {
+		w.tell.Warn("dropped log lines: the reader of the log is too slow", "lines", n)
+	}
 }
