@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,16 +32,26 @@ type description struct {
 	Info struct {
 		Title, Version, Description string
 	}
-	Paths map[string]map[string]struct {
-		Summary, Description string
-		RequestBody          struct {
-			Content map[string]struct{ Schema schema }
-		}
-		Responses map[string]struct {
-			Content map[string]struct{ Schema schema }
-		}
-	}
+	Paths      map[string]map[string]summarised
 	Components struct{ Schemas map[string]schema }
+}
+
+// summarised is an operation as the page shows it.
+type summarised struct {
+	Summary, Description string
+	RequestBody          struct{ Content contents }
+	Responses            map[string]struct{ Content contents }
+}
+
+// contents are the forms of a body, by their content types.
+type contents map[string]struct{ Schema schema }
+
+// Refs returns the named types in a body.
+func (c contents) Refs() (names []string) {
+	for _, content := range c {
+		names = append(names, content.Schema.Refs()...)
+	}
+	return names
 }
 
 // schema is a type as the page shows it.
@@ -106,23 +115,17 @@ func (s schema) Example() (string, error) {
 // Must reports whether a property is required.
 func (s schema) Must(name string) bool { return slices.Contains(s.Required, name) }
 
-// entry is a line of the page.
-type entry struct {
-	Method, Path, Summary, Description string
-	Takes, Gives                       []string // names of types
-}
-
 func newDocs() (*docs, error) {
 	var d description
 	if err := json.Unmarshal(openapiJSON, &d); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
-	page, err := template.New("docs").Parse(docsTemplate)
+	page, err := template.New("docs").Funcs(template.FuncMap{"upper": strings.ToUpper}).Parse(docsTemplate)
 	if err != nil {
 		return nil, err
 	}
 	var html strings.Builder
-	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d), "Types": d.Components.Schemas}); err != nil {
+	if err := page.Execute(&html, d); err != nil {
 		return nil, err
 	}
 	var short bytes.Buffer
@@ -130,24 +133,6 @@ func newDocs() (*docs, error) {
 		return nil, err
 	}
 	return &docs{json: short.Bytes(), html: []byte(html.String())}, nil
-}
-
-func entriesOf(d description) []entry {
-	var list []entry
-	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
-		for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
-			op := d.Paths[path][method]
-			e := entry{Method: strings.ToUpper(method), Path: path, Summary: op.Summary, Description: op.Description}
-			for _, content := range op.RequestBody.Content {
-				e.Takes = append(e.Takes, content.Schema.Refs()...)
-			}
-			for _, content := range op.Responses["200"].Content {
-				e.Gives = append(e.Gives, content.Schema.Refs()...)
-			}
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // openapi gives this description.

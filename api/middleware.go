@@ -35,16 +35,10 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// printable reports whether an id is short, and of ASCII without blanks.
 func printable(id string) bool {
-	if id == "" || len(id) > maxRequestID {
-		return false
-	}
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' {
-			return false
-		}
-	}
-	return true
+	odd := func(r rune) bool { return r <= ' ' || r > '~' }
+	return id != "" && len(id) <= maxRequestID && !strings.ContainsFunc(id, odd)
 }
 
 func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }

@@ -37,17 +37,10 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// Live reports calls as they arrive; *survey.Survey implements it.
-type Live interface {
-	Watch() (stop func())
-	Ended() bool
-	Since(workspace string, number int64) (list []survey.Arrival, newest int64)
-}
-
 // Deps are the dependencies of the dashboard.
 type Deps struct {
 	Flows  *ops.Flows
-	Live   Live
+	Live   *survey.Survey // tells of calls as they arrive
 	Checks []ops.Check
 	Logger *slog.Logger
 	Now    func() time.Time

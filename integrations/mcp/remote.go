@@ -3,7 +3,6 @@ package mcp
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,8 +22,7 @@ import (
 // Remote is an MCP server reached over streamable HTTP.
 type Remote struct {
 	URL   string
-	Token string       // sent as the bearer token; "" for none
-	HTTP  *http.Client // nil uses http.DefaultClient; streams have no time limit
+	Token string // sent as the bearer token; "" for none
 }
 
 // maxRequest bounds a request that the proxy reads as a whole.
@@ -46,7 +44,6 @@ type bridge struct {
 func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	remote.HTTP = cmp.Or(remote.HTTP, http.DefaultClient)
 	b := &bridge{Wrapper: w, remote: remote, ctx: ctx, cancels: map[string]context.CancelFunc{}}
 	w.toClient, w.toServer = &lineWriter{w: out}, &lineWriter{w: b}
 	input := lifecycle.Go(ctx, w.Log, "mcp client", func() error { return eachLine(in, w.fromClient) })
@@ -129,7 +126,7 @@ func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
 	if len(all) == 1 {
 		b.describe(req, all[0])
 	}
-	resp, err := b.remote.HTTP.Do(req)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}
@@ -246,7 +243,7 @@ func (b *bridge) listen() {
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	lifecycle.Go(b.ctx, b.Log, "mcp bridge", func() error {
-		resp, err := b.remote.HTTP.Do(req)
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return nil // the session goes on without it
 		}
@@ -269,7 +266,7 @@ func (b *bridge) leave() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 2*time.Second)
 	defer cancel()
 	if req, err := b.request(ctx, http.MethodDelete, nil); err == nil {
-		if resp, err := b.remote.HTTP.Do(req); err == nil {
+		if resp, err := http.DefaultClient.Do(req); err == nil {
 			resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
 		}
 	}
@@ -326,9 +323,6 @@ func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
 			w.closeScope(r, outcome{text: "The server cannot be reached: " + err.Error(), failed: true})
 			http.Error(rw, "the MCP server cannot be reached", http.StatusBadGateway)
 		},
-	}
-	if remote.HTTP != nil {
-		p.Transport = remote.HTTP.Transport
 	}
 	var posts atomic.Int64
 	handler := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -322,7 +322,7 @@ func TestToolsListedAtOnceAreThoseOfTheOpenSession(t *testing.T) {
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":1,"method":"tools/list"}
 `)
-		if err := w.Bridge(t.Context(), mcp.Remote{URL: server.URL, HTTP: server.Client()}, in, &out); err != nil {
+		if err := w.Bridge(t.Context(), mcp.Remote{URL: server.URL}, in, &out); err != nil {
 			t.Fatal(err)
 		}
 		outbox.Stop()
