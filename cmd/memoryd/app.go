@@ -87,22 +87,12 @@ type part struct {
 	stop  func(ctx context.Context) error
 }
 
-// onStop takes a part into the app's care that needs no start.
-func (a *app) onStop(stop func()) {
-	a.own(nil, func(context.Context) error {
+// runs takes a part into the app's care; nil: it needs no start.
+func (a *app) runs(start func(context.Context), stop func()) {
+	a.own(start, func(context.Context) error {
 		stop()
 		return nil
 	})
-}
-
-// runs takes a part into the app's care.
-func (a *app) runs(p interface {
-	Start(ctx context.Context)
-	Stop()
-},
-) {
-	a.onStop(p.Stop)
-	a.parts[len(a.parts)-1].start = p.Start
 }
 
 func (a *app) own(start func(context.Context), stop func(context.Context) error) {
@@ -171,7 +161,7 @@ func (a *app) announce() {
 		return
 	}
 	name := filepath.Join(dir, local.AddressFile)
-	a.own(func(ctx context.Context) {
+	a.runs(func(ctx context.Context) {
 		address := a.URL()
 		if a.post != nil {
 			address = a.post.URL()
@@ -179,9 +169,8 @@ func (a *app) announce() {
 		if err := os.WriteFile(name, []byte(address), 0o600); err != nil {
 			a.log.WarnContext(ctx, "cannot write the address file; to export the store while it is in use, give --url", "err", err)
 		}
-	}, func(context.Context) error {
+	}, func() {
 		_ = os.Remove(name) // who reads it asks the server
-		return nil
 	})
 }
 
@@ -248,21 +237,14 @@ func (a *app) beside(ctx context.Context, setting, address string, handler http.
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
-	server := a.newServer(handler)
-	none := make(chan error)
-	close(none)
-	var served <-chan error = none
-	a.own(func(ctx context.Context) {
+	server, worker := a.newServer(handler), lifecycle.NewWorker(a.log, setting)
+	a.runs(func(ctx context.Context) {
 		a.log.InfoContext(ctx, "an address of its own is served", "setting", setting, "address", listener.Addr().String())
-		served = lifecycle.Go(ctx, a.log, setting, func() error { return server.Serve(listener) })
-	}, func(ctx context.Context) error {
+		worker.Start(ctx, func(context.Context) { _ = server.Serve(listener) }) // until it is closed
+	}, func() {
 		_ = server.Close()
 		_ = listener.Close() // it is the server's only once started
-		select {
-		case <-served:
-		case <-ctx.Done():
-		}
-		return nil
+		worker.Stop()
 	})
 	return listener.Addr(), nil
 }

@@ -91,15 +91,15 @@ func (c *certificate) read() error {
 // the reader of its log or of its ready line has gone, and SIGHUP, after which reload
 // is called. It holds until it is stopped.
 func survive(log *slog.Logger, reload func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
 	hangup, pipe := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	signal.Notify(pipe, syscall.SIGPIPE) // nobody listens: the write that met it fails
-	done := lifecycle.Go(ctx, log, "signals", func() error {
+	worker := lifecycle.NewWorker(log, "signals")
+	worker.Start(context.Background(), func(ctx context.Context) {
 		for {
 			select {
 			case <-ctx.Done():
-				return nil
+				return
 			case <-hangup:
 				reload()
 			}
@@ -108,8 +108,7 @@ func survive(log *slog.Logger, reload func()) (stop func()) {
 	return func() {
 		signal.Stop(hangup)
 		signal.Stop(pipe)
-		cancel()
-		<-done
+		worker.Stop()
 	}
 }
 

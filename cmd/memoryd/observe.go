@@ -145,8 +145,7 @@ func (a *app) newTracer() (err error) {
 	if a.tracer, err = trace.New(a.cfg.Trace, trace.Build{Version: version}, a.log); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	a.onStop(a.tracer.Stop)
-	a.parts[len(a.parts)-1].start = func(context.Context) { a.tracer.Start() }
+	a.runs(func(context.Context) { a.tracer.Start() }, a.tracer.Stop)
 	a.log = a.tracer.Log(a.log)
 	return nil
 }

@@ -90,46 +90,35 @@ func differing(before, after map[string]string) (sections []string) {
 	return sections
 }
 
-// sweeper removes records whose time has passed, and has the store tidy up.
-type sweeper struct {
-	store  store.Store
-	log    *slog.Logger
-	worker *lifecycle.Worker
-}
-
-// How often the sweeper sweeps, and how many records it removes at a time, so as
+// How often a store is swept, and how many records are removed at a time, so as
 // to hold nobody up.
 const (
 	sweepEvery = 10 * time.Minute
 	sweepBatch = 500
 )
 
-func newSweeper(s store.Store, log *slog.Logger) sweeper {
-	return sweeper{s, log, lifecycle.NewWorker(log, "sweeping")}
-}
-
-// Start begins to remove expired records.
-func (s sweeper) Start(ctx context.Context) {
-	s.worker.Start(ctx, func(ctx context.Context) {
-		for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
-			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "cannot clean up the store", "err", err)
+// sweeps has records removed whose time has passed, and the store tidy up.
+func (a *app) sweeps(s store.Store) {
+	worker := lifecycle.NewWorker(a.log, "sweeping")
+	a.runs(func(ctx context.Context) {
+		worker.Start(ctx, func(ctx context.Context) {
+			for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
+				if err := sweep(ctx, s); err != nil && ctx.Err() == nil {
+					a.log.WarnContext(ctx, "cannot clean up the store", "err", err)
+				}
 			}
-		}
-	})
+		})
+	}, worker.Stop)
 }
 
-// Stop ends that.
-func (s sweeper) Stop() { s.worker.Stop() }
-
-func (s sweeper) sweep(ctx context.Context) error {
+func sweep(ctx context.Context, s store.Store) error {
 	for n := sweepBatch; n == sweepBatch; {
 		var err error
-		if n, err = s.store.ExpireRecords(ctx, time.Now(), sweepBatch); err != nil {
+		if n, err = s.ExpireRecords(ctx, time.Now(), sweepBatch); err != nil {
 			return err
 		}
 	}
-	if own, ok := s.store.(interface {
+	if own, ok := s.(interface {
 		Sweep(ctx context.Context) error
 	}); ok { // the store's own cleaning
 		return own.Sweep(ctx)

@@ -52,7 +52,7 @@ func (a *app) stack(bare store.Store) store.Store {
 	a.window = window.New(quota, guidelines.MineCalls, a.log, time.Now)
 	observed := a.window.Over()
 	a.survey = survey.New(observed, a.log, time.Now)
-	a.onStop(a.survey.Stop)
+	a.runs(nil, a.survey.Stop)
 	a.own(a.window.Start, func(ctx context.Context) error {
 		a.window.Stop(context.WithoutCancel(ctx))
 		return nil
@@ -66,7 +66,6 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	if err := a.cfg.HTTP.CheckExposure(); err != nil {
 		return nil, a.cfg.Fault("http", err)
 	}
-	sweeper := newSweeper(bare, a.log)
 	a.store = a.stack(bare)
 	var err error
 	if a.ledger, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
@@ -74,23 +73,23 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	}
 	a.prices = pricesOf(a.cfg.LLM)
 	a.ledger.SetPrices(a.prices)
-	a.runs(a.ledger)
+	a.runs(a.ledger.Start, a.ledger.Stop)
 	a.agreement = evaluate.NewAgreement(a.log)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return nil, err
 	}
-	a.onStop(a.models.close)
+	a.runs(nil, a.models.close)
 	if a.judge, err = a.newJudge(); err != nil {
 		return nil, err
 	}
-	a.runs(a.judge)
+	a.runs(a.judge.Start, a.judge.Stop)
 	deps := a.deps()
-	a.runs(sweeper)
+	a.sweeps(bare)
 	a.refresher = revisions.NewRefresher(a.revisions, a.log)
-	a.runs(a.refresher)
+	a.runs(a.refresher.Start, a.refresher.Stop)
 	a.measureParts()
 	a.keys = access.NewKeys(a.store, access.Limits{Rate: a.cfg.HTTP.KeyRate, Burst: keyBurst}, a.log, time.Now)
-	a.runs(a.keys)
+	a.runs(a.keys.Start, a.keys.Stop)
 	a.face = api.Deps{
 		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
 		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, processors()), turnWait),
@@ -114,7 +113,7 @@ func (a *app) deps() ops.Deps {
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
 	forecasts := preflight.NewCache(a.store, forecast, a.log, time.Now)
 	forecasts.Use(a.window)
-	a.onStop(forecasts.Stop)
+	a.runs(nil, forecasts.Stop)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
 	redaction := ops.NewRedaction(a.store, a.cfg.Privacy, a.log, time.Now)
 	clean := redaction.Over(a.store)
