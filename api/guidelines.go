@@ -141,13 +141,6 @@ func (s *server) getGuideline(ctx context.Context, in *versionQuery) (version gu
 	return version, err
 }
 
-// The decisions on a guideline, on one of its lines, and on an unpublished statement.
-const (
-	pin, unpin, rollBack = "pin", "unpin", "roll_back"
-	set, remove, undo    = "set", "remove", "undo"
-	accept, refuse, wait = "accept", "refuse", "wait"
-)
-
 // checkDecision refuses a decision that is not one of the known.
 func checkDecision(given *string, known ...string) error {
 	if given == nil {
@@ -168,11 +161,11 @@ type guidelineDecision struct {
 
 // check refuses a decision that is not whole.
 func (d *guidelineDecision) check() error {
-	if err := checkDecision(d.Body.Decision, pin, unpin, rollBack); err != nil {
+	if err := checkDecision(d.Body.Decision, "pin", "unpin", "roll_back"); err != nil {
 		return err
 	}
 	number := or(d.Body.Revision, 0)
-	switch unpins := *d.Body.Decision == unpin; {
+	switch unpins := *d.Body.Decision == "unpin"; {
 	case unpins && d.Body.Revision != nil:
 		return invalid("int_type", "Input should be left out: unpin needs no revision", fmt.Append(nil, number), "revision")
 	case unpins:
@@ -195,7 +188,7 @@ func (s *server) decideGuideline(ctx context.Context, in *guidelineDecision) (*g
 	}
 	d := ops.Decision{Kind: *in.Body.Decision, Revision: or(in.Body.Revision, 0), By: or(in.Body.By, "a person")}
 	return answer(ctx, s.Flows.Decide, ops.Decide{ToolRef: in.ref(), Decision: d}, func(done ops.Decided) *guidelineVersion {
-		if d.Kind == unpin {
+		if d.Kind == "unpin" {
 			return nil
 		}
 		now := versionOf(done.Revision)
@@ -251,7 +244,7 @@ func (s *server) addLine(ctx context.Context, in *newLine) (out editedLine, err 
 	if in.Body.Section == nil {
 		return out, missing("section")
 	}
-	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, ops.Decision{Kind: set, Section: *in.Body.Section})
+	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, ops.Decision{Kind: "set", Section: *in.Body.Section})
 }
 
 // lineDecision is a decision on a line.
@@ -269,11 +262,11 @@ type lineDecision struct {
 // the program says. A statement of `pending` is published by `accept` and forgotten after `refuse`; after `wait` it waits again, and
 // what stood in its place is published again.
 func (s *server) decideLine(ctx context.Context, in *lineDecision) (out editedLine, err error) {
-	if err := checkDecision(in.Body.Decision, set, remove, undo, accept, refuse, wait); err != nil {
+	if err := checkDecision(in.Body.Decision, "set", "remove", "undo", "accept", "refuse", "wait"); err != nil {
 		return out, err
 	}
 	d := ops.Decision{Line: in.Line, Kind: *in.Body.Decision}
-	if d.Kind != set && in.Body.Text != nil {
+	if d.Kind != "set" && in.Body.Text != nil {
 		return out, invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *in.Body.Text), "text")
 	}
 	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, d)
@@ -287,11 +280,11 @@ type editedLine struct {
 
 func (s *server) onLine(ctx context.Context, tool memoryd.ToolRef, text, by *string, d ops.Decision) (out editedLine, err error) {
 	switch d.Kind {
-	case set:
+	case "set":
 		if text == nil {
 			return out, missing("text")
 		}
-	case accept, refuse, wait:
+	case "accept", "refuse", "wait":
 		d.By = "a person"
 	}
 	d.Text, d.By = or(text, ""), or(by, d.By)

@@ -175,18 +175,13 @@ func group(name string, list ...endpoint) []endpoint {
 // has room for, and counts the answer until it is sent, however slow the client
 // reads.
 func (s *server) handler(e endpoint) echo.HandlerFunc {
-	if e.traits&free != 0 {
-		return func(c echo.Context) error {
-			if err := s.admit(c, e.role); err != nil {
-				return err
-			}
-			v, err := e.serve(c, nil)
-			return s.answer(c, e, v, err)
-		}
-	}
 	return func(c echo.Context) error {
 		if err := s.admit(c, e.role); err != nil {
 			return err
+		}
+		if e.traits&free != 0 {
+			v, err := e.serve(c, nil)
+			return s.answer(c, e, v, err)
 		}
 		if query := c.Request().URL.RawQuery; query != "" {
 			if _, err := url.ParseQuery(query); err != nil {

@@ -79,15 +79,15 @@ type answer[M any] struct {
 	Metadata M      `json:"metadata"`
 }
 
-func (r remote) post(ctx context.Context, path string, body, out any) error {
+func (r reach) post(ctx context.Context, path string, body, out any) error {
 	return r.do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, out)
 }
 
-func (r remote) get(ctx context.Context, path string, out any) error {
+func (r reach) get(ctx context.Context, path string, out any) error {
 	return r.do(ctx, client.Request{Method: http.MethodGet, Path: path}, out)
 }
 
-func (r remote) do(ctx context.Context, req client.Request, out any) error {
+func (r reach) do(ctx context.Context, req client.Request, out any) error {
 	way := r.way("", os.Stderr)
 	defer way.HTTP.CloseIdleConnections()
 	return r.ask(way)(ctx, req, out)
@@ -228,7 +228,7 @@ func (c healthCmd) Run(ctx context.Context, std streams) error {
 	err := client.Server{URL: c.URL}.Do(ctx, client.Request{Method: http.MethodGet, Path: "/readyz"}, &r)
 	failed, unready := errors.AsType[*client.Error](err)
 	if unready && failed.Status == http.StatusServiceUnavailable && json.Unmarshal(failed.Body, &r) == nil && r.Status != "" {
-		err = silentError{}
+		err = exitCode(exitFailed)
 	} else if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 		}
 	}
 	if failed > 0 {
-		return silentError{}
+		return exitCode(exitFailed)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 // runner is how a request is carried out: by a server, or here.
 func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Result, error), error) {
 	if c.URL != "" {
-		return remote{reach: reach{URL: c.URL, Key: c.Key}}.compact, nil
+		return reach{URL: c.URL, Key: c.Key}.compact, nil
 	}
 	cfg, err := config.Default()
 	if err != nil {
@@ -88,7 +88,7 @@ func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Re
 }
 
 // compact lets the server do it.
-func (r remote) compact(ctx context.Context, req compact.Request) (res compact.Result, err error) {
+func (r reach) compact(ctx context.Context, req compact.Request) (res compact.Result, err error) {
 	body, err := jsonv2.Marshal(req, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
 	if err != nil {
 		return res, err

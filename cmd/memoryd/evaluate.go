@@ -54,7 +54,7 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	if m.report.Unreadable > 0 {
-		return silentError{}
+		return exitCode(exitFailed)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "total: %s\n", total)
 	}
 	if total.rejected > 0 {
-		return silentError{}
+		return exitCode(exitFailed)
 	}
 	return nil
 }

@@ -23,11 +23,6 @@ type keysCmds struct {
 	Revoke keysRevokeCmd `cmd:"" help:"Permanently disable a key."`
 }
 
-// admin is what the commands have in common that are about a whole server.
-type admin struct{ reach }
-
-func (a admin) remote() remote { return remote{reach: a.reach} }
-
 type keysNewCmd struct{}
 
 // Run prints one line. It asks no server.
@@ -37,7 +32,7 @@ func (keysNewCmd) Run(std streams) error {
 }
 
 type keysCreateCmd struct {
-	admin
+	reach
 	jsonOutput
 	Name       string        `help:"Name of the key, for people."`
 	Role       []string      `required:"" enum:"record,read,curate,admin" help:"Roles, separated by commas: record, read, curate, admin. curate includes read; admin includes all."`
@@ -53,7 +48,7 @@ func (c keysCreateCmd) Run(ctx context.Context, std streams) error {
 		body["expires"] = time.Now().Add(c.Expires).UTC().Format(time.RFC3339)
 	}
 	var made wire.NewKey
-	if err := c.remote().post(ctx, "/v1/keys", body, &made); err != nil {
+	if err := c.post(ctx, "/v1/keys", body, &made); err != nil {
 		return err
 	}
 	return showNew(std, made, c.JSON)
@@ -73,14 +68,14 @@ func showNew(std streams, made wire.NewKey, asJSON bool) error {
 func listed(names []string) string { return onTerminal(strings.Join(names, ", "), 200) }
 
 type keysListCmd struct {
-	admin
+	reach
 	jsonOutput
 }
 
 // Run prints a line for each key.
 func (c keysListCmd) Run(ctx context.Context, std streams) error {
 	var list wire.KeyList
-	if err := c.remote().get(ctx, "/v1/keys", &list); err != nil {
+	if err := c.get(ctx, "/v1/keys", &list); err != nil {
 		return err
 	}
 	return printTable(std, c.JSON, "ID, NAME, ROLES, WORKSPACES, STATE, LAST USED", list.Keys, func(k wire.Key) []any {
@@ -102,7 +97,7 @@ func stateOf(k wire.Key) string {
 }
 
 type keysRotateCmd struct {
-	admin
+	reach
 	jsonOutput
 	ID    string        `arg:"" help:"The key's id."`
 	Grace time.Duration `help:"How long the old secret stays valid."`
@@ -112,21 +107,21 @@ type keysRotateCmd struct {
 func (c keysRotateCmd) Run(ctx context.Context, std streams) error {
 	var made wire.NewKey
 	body := map[string]any{"grace_seconds": int64(c.Grace.Seconds())}
-	if err := c.remote().post(ctx, "/v1/keys/"+url.PathEscape(c.ID)+"/rotate", body, &made); err != nil {
+	if err := c.post(ctx, "/v1/keys/"+url.PathEscape(c.ID)+"/rotate", body, &made); err != nil {
 		return err
 	}
 	return showNew(std, made, c.JSON)
 }
 
 type keysRevokeCmd struct {
-	admin
+	reach
 	ID string `arg:"" help:"The key's id."`
 }
 
 // Run prints one line.
 func (c keysRevokeCmd) Run(ctx context.Context, std streams) error {
 	var k wire.Key
-	if err := c.remote().do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/keys/" + url.PathEscape(c.ID)}, &k); err != nil {
+	if err := c.do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/keys/" + url.PathEscape(c.ID)}, &k); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(std.out, "Key %s is revoked.\n", k.ID)
@@ -134,7 +129,7 @@ func (c keysRevokeCmd) Run(ctx context.Context, std streams) error {
 }
 
 type auditCmd struct {
-	admin
+	reach
 	Verify bool `help:"Verify the chain of entries; exit code 1 if it is broken."`
 }
 
@@ -144,7 +139,7 @@ func (c auditCmd) Run(ctx context.Context, std streams) error {
 	out := bufio.NewWriter(std.out)
 	for cursor := ""; ; {
 		var page wire.AuditList
-		if err := c.remote().get(ctx, "/v1/audit?cursor="+url.QueryEscape(cursor), &page); err != nil {
+		if err := c.get(ctx, "/v1/audit?cursor="+url.QueryEscape(cursor), &page); err != nil {
 			return err
 		}
 		for _, e := range page.Entries {

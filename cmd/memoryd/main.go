@@ -108,10 +108,10 @@ func onTerminal(s string, limit int) string {
 	return s
 }
 
-// silentError ends a command with exit code 1 after it has said why itself.
-type silentError struct{}
+// exitCode ends the program without a word: whoever returns it has said what there is to say.
+type exitCode int
 
-func (silentError) Error() string { return "failed" }
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -172,9 +172,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	if code, ok := errors.AsType[exitCode](err); ok {
 		return int(code)
 	}
-	if _, silent := errors.AsType[silentError](err); !silent {
-		complain(std, next(err))
-	}
+	complain(std, next(err))
 	return exitFailed
 }
 

@@ -146,11 +146,6 @@ type mcpWrapCmd struct {
 	Command     []string `arg:"" optional:"" passthrough:"" help:"The server: its program and arguments, after --."`
 }
 
-// exitCode ends the program with a code that is not its own.
-type exitCode int
-
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
 // Validate rejects a command line with no server, or with two. That is wrong usage.
 func (c *mcpWrapCmd) Validate() error {
 	if (len(c.command()) == 0) == (c.Remote == "") {

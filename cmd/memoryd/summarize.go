@@ -53,7 +53,7 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	}
 	fmt.Fprintf(std.out, "%d summarised, %d with nothing new, %d failed\n", total.Summarised, total.Skipped, len(total.Failed))
 	if len(total.Failed) > 0 {
-		return silentError{}
+		return exitCode(exitFailed)
 	}
 	return nil
 }

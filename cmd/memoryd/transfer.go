@@ -140,7 +140,7 @@ func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w i
 	if c.Workspace != "" {
 		body["workspace_id"] = c.Workspace
 	}
-	err := remote{reach: reach{URL: server, Key: c.Key}}.post(ctx, "/v1/snapshot", body, w)
+	err := reach{URL: server, Key: c.Key}.post(ctx, "/v1/snapshot", body, w)
 	if err == nil {
 		fmt.Fprintf(std.err, "exported the data of %s\n", cmp.Or(server, "your local server"))
 	}
@@ -272,7 +272,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		return came, err
 	})
 	if err == nil && rejected > 0 {
-		return silentError{}
+		return exitCode(exitFailed)
 	}
 	return err
 }

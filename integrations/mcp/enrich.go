@@ -42,10 +42,6 @@ type note struct {
 	description string // hash of the server's own description
 }
 
-func newGuide(m Memory, mode string) *guide {
-	return &guide{memory: m, mode: mode, notes: map[string]note{}}
-}
-
 func (g *guide) on() bool { return g.mode == "meta" || g.mode == "description" }
 
 // shown gives the hash of a tool's description and the version of the guideline

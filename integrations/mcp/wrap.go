@@ -49,7 +49,7 @@ type Wrapper struct {
 // NewWrapper returns a wrapper for one server.
 func NewWrapper(o Options) *Wrapper {
 	o.Run = cmp.Or(o.Run, uuid.NewString())
-	w := &Wrapper{Options: o, guide: newGuide(o.Memory, o.Enrich), failed: map[string]string{}}
+	w := &Wrapper{Options: o, guide: &guide{memory: o.Memory, mode: o.Enrich, notes: map[string]note{}}, failed: map[string]string{}}
 	w.calls = newCalls(time.Now, w.record)
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"memoryd/internal/accounts"
 	"memoryd/internal/loosejson"
@@ -161,18 +162,16 @@ func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 	for _, p := range parts {
 		kind := loosejson.Text(p.At(m.kind))
 		id, tool := p.Text(m.id), strings.TrimSuffix(strings.TrimPrefix(loosejson.Text(p.At(m.tool)), "tool-"), "ToolCall")
-		if is(kind, m.call) {
-			begun := stamp
-			if m.begun != "" {
-				begun = p.At(m.begun)
+		at := func(path string) time.Time {
+			if path == "" {
+				return loosejson.Time(stamp)
 			}
-			c.call(id, tool, p.At(m.input), loosejson.Time(begun))
+			return loosejson.Time(p.At(path))
+		}
+		if is(kind, m.call) {
+			c.call(id, tool, p.At(m.input), at(m.begun))
 		}
 		if is(kind, m.result) {
-			done := stamp
-			if m.done != "" {
-				done = p.At(m.done)
-			}
 			r := result{output: contentText(p.At(m.output))}
 			if m.notes {
 				r = unwrapEnd(r.output)
@@ -184,7 +183,7 @@ func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 			if m.exit != "" {
 				r.exited(string(p.At(m.exit)))
 			}
-			c.result(id, tool, r, loosejson.Time(done))
+			c.result(id, tool, r, at(m.done))
 		}
 	}
 }

@@ -85,10 +85,12 @@ func spanOf(s ptrace.Span) *Span {
 	trace, id := s.TraceID(), s.SpanID()
 	out := &Span{
 		Name: s.Name(), Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
-		Parent: hexOf(s.ParentSpanID()),
 		Served: s.Kind() == ptrace.SpanKindServer && !s.ParentSpanID().IsEmpty(),
 		Begun:  instant(s.StartTimestamp()), Done: instant(s.EndTimestamp()),
 		Failed: s.Status().Code() == ptrace.StatusCodeError, Message: s.Status().Message(), Attributes: values(s.Attributes()),
+	}
+	if parent := s.ParentSpanID(); !parent.IsEmpty() {
+		out.Parent = hex.EncodeToString(parent[:])
 	}
 	for _, e := range s.Events().All() {
 		if e.Name() == "exception" && out.Message == "" {
@@ -97,14 +99,6 @@ func spanOf(s ptrace.Span) *Span {
 		}
 	}
 	return out
-}
-
-// hexOf is the id of a span, "" where there is none.
-func hexOf(id pcommon.SpanID) string {
-	if id.IsEmpty() {
-		return ""
-	}
-	return hex.EncodeToString(id[:])
 }
 
 // Logs decodes an export request of log records.
