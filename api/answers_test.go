@@ -34,17 +34,17 @@ func TestARememberedAnswerIsTheAnswer(t *testing.T) {
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	var a answers
+	a := newAnswers()
 	r := &ops.Retrieved{Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
 	known := remembered{memories: r.Memories, encoded: encoded{body: []byte("{}")}}
 	for i := range 3 * maxAnswers {
 		a.keep(fmt.Append(nil, i), known)
 	}
-	if len(a.byBytes) > maxAnswers {
-		t.Errorf("%d answers are kept", len(a.byBytes))
+	if a.Len() > maxAnswers {
+		t.Errorf("%d answers are kept", a.Len())
 	}
 	a.keep([]byte("x"), known)
-	if newest, ok := a.find([]byte("x")); !ok || !newest.answers(r) {
+	if newest, ok := a.Get("x"); !ok || !newest.answers(r) {
 		t.Error("the newest is not kept")
 	}
 	if known.answers(&ops.Retrieved{Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}) || new(remembered).answers(&ops.Retrieved{}) {
@@ -52,7 +52,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 	known.encoded.body = make([]byte, maxAnswerBytes+1)
 	a.keep([]byte("y"), known)
-	if _, ok := a.find([]byte("y")); ok {
+	if _, ok := a.Get("y"); ok {
 		t.Error("an answer that is too large is kept")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/labstack/echo/v4"
 )
 
@@ -292,23 +293,17 @@ const (
 // answers remembers requests for guidelines and the encoded form of their answers: most
 // of what such a request costs is reading and writing the same JSON again. An encoding is
 // used only for the very same result.
-type answers struct {
-	mu      sync.RWMutex
-	byBytes map[string]remembered
+type answers struct{ *lru.Cache[string, remembered] }
+
+func newAnswers() answers {
+	cache, _ := lru.New[string, remembered](maxAnswers) // it refuses only sizes below 1
+	return answers{cache}
 }
 
 type remembered struct {
 	request  *wire.RetrieveRequest // which is not changed
 	memories []ops.Memory
 	encoded  encoded
-}
-
-// find gives what is known of a request, though the answer may be an old one.
-func (a *answers) find(request []byte) (remembered, bool) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	known, ok := a.byBytes[string(request)]
-	return known, ok
 }
 
 // answers reports whether the encoding is that of the result.
@@ -318,16 +313,9 @@ func (k *remembered) answers(r *ops.Retrieved) bool {
 	})
 }
 
-// keep remembers an encoding. The map is begun anew when it is full: what is
-// asked often comes back at once.
-func (a *answers) keep(request []byte, known remembered) {
-	if len(request) > maxAnswerRequest || len(known.encoded.body) > maxAnswerBytes {
-		return
+// keep remembers an encoding, if it is small.
+func (a answers) keep(request []byte, known remembered) {
+	if len(request) <= maxAnswerRequest && len(known.encoded.body) <= maxAnswerBytes {
+		a.Add(string(request), known)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byBytes == nil || len(a.byBytes) >= maxAnswers {
-		a.byBytes = make(map[string]remembered)
-	}
-	a.byBytes[string(request)] = known
 }

@@ -22,14 +22,12 @@ import (
 // Without their texts; with the outcomes of calls whose agents were shown each, what is pinned, and why the newest is stale.
 func (s *server) listGuidelines(ctx context.Context, in *inTool) (guidelineList, error) {
 	return answer(ctx, s.Flows.ListRevisions, in.ref(), func(kept ops.RevisionList) guidelineList {
-		list := guidelineList{Versions: []guidelineVersion{}, Stale: append([]string{}, kept.Stale...), Pinned: kept.Pinned}
-		for i := range kept.Revisions {
-			r := &kept.Revisions[i]
+		versions := each(kept.Revisions, func(r ops.RevisionOutcome) guidelineVersion {
 			v := versionOf(r.Revision)
 			v.Outcomes, v.Content, v.Items, v.Evidence = r.VersionOutcomes, "", nil, nil
-			list.Versions = append(list.Versions, v)
-		}
-		return list
+			return v
+		})
+		return guidelineList{Versions: versions, Stale: kept.Stale, Pinned: kept.Pinned}
 	})
 }
 
@@ -75,8 +73,7 @@ type evidence struct {
 func versionOf(e ops.Revision) guidelineVersion {
 	v := guidelineVersion{
 		Revision: e.Number, Author: e.Author, Written: e.Written, BasedOn: e.BasedOn,
-		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
-		RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
+		Reasons: e.Reasons, Judges: e.Judges, RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
 	}
 	if e.Document == nil {
 		return v

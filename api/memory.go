@@ -138,7 +138,7 @@ func (s *server) summaryToolMemory(ctx context.Context, req *wire.SummaryRequest
 func (s *server) retrieveToolMemory(c echo.Context, body []byte) (v any, err error) {
 	// A guideline without calls is asked for before each call of an agent. One that was asked for
 	// before waits for no turn among requests that compute: it stands in memory.
-	known, again := s.answers.find(body)
+	known, again := s.answers.Get(string(body)) // though the answer may be an old one
 	if !again {
 		known.request = new(wire.RetrieveRequest)
 		if err := s.decode(body, known.request); err != nil {

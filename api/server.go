@@ -178,7 +178,9 @@ func NewHealth(cfg Config, d Deps) http.Handler {
 }
 
 func newServer(cfg Config, d Deps) *server {
-	return &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), traits: map[string]traits{}}
+	return &server{
+		Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), answers: newAnswers(), traits: map[string]traits{},
+	}
 }
 
 // handle builds the handler of the routes whose path has.

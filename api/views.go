@@ -42,10 +42,10 @@ func (s *server) getOverview(ctx context.Context, in *overviewQuery) (ops.Overvi
 	return s.Flows.GetOverview.Run(ctx, ops.GetOverview{Workspace: string(in.Workspace), By: in.By})
 }
 
-func each[From, To any](list []From, make func(From) To) []To {
-	out := []To{}
+func each[From, To any](list []From, as func(From) To) []To {
+	out := make([]To, 0, len(list))
 	for _, v := range list {
-		out = append(out, make(v))
+		out = append(out, as(v))
 	}
 	return out
 }
@@ -95,10 +95,7 @@ func (s *server) findCalls(ctx context.Context, in *callQuery) (out foundCalls, 
 		return out, errForeignCursor
 	}
 	return answer(ctx, s.Flows.FindCalls, wanted, func(p ops.FoundCalls) foundCalls {
-		out := foundCalls{Seen: p.Seen, Total: p.Total, Searched: p.Searched}
-		for i := range p.Calls {
-			out.Calls = append(out.Calls, storedCallOf(&p.Calls[i], 0))
-		}
+		out := foundCalls{Seen: p.Seen, Total: p.Total, Searched: p.Searched, Calls: storedCalls(p.Calls, 0)}
 		if !p.Next.Time.IsZero() {
 			place := binary.BigEndian.AppendUint64(nil, uint64(p.Next.Time.UnixNano())) //nolint:gosec // read back as it was
 			out.NextCursor = cursorAfter(string(append(place, p.Next.Key[:]...)))
@@ -188,15 +185,16 @@ func (s *server) listCalls(ctx context.Context, in *callsQuery) (out wire.CallLi
 	}
 	return answer(ctx, s.Flows.ListCalls, ops.ListCalls{ToolRef: in.ref(), Limit: in.Limit, Before: before},
 		func(p ops.CallPage) wire.CallList {
-			list := wire.CallList{Calls: make([]wire.StoredCall, len(p.Calls))}
-			for i := range p.Calls {
-				list.Calls[i] = storedCallOf(&p.Calls[i], p.SummarisedThrough)
-			}
+			list := wire.CallList{Calls: storedCalls(p.Calls, p.SummarisedThrough)}
 			if p.Next > 0 {
 				list.NextCursor = cursorAfter(strconv.FormatInt(p.Next, 10))
 			}
 			return list
 		})
+}
+
+func storedCalls(calls []memoryd.Call, summarisedThrough int64) []wire.StoredCall {
+	return each(calls, func(c memoryd.Call) wire.StoredCall { return storedCallOf(&c, summarisedThrough) })
 }
 
 func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
