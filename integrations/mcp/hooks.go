@@ -35,17 +35,6 @@ func nested(name string, timeout int) func(string) any {
 	}
 }
 
-func flat(timeout string) func(string) any {
-	return func(command string) any {
-		entry := map[string]any{"command": command, timeout: hookTimeout}
-		if timeout == "timeoutSec" {
-			delete(entry, "command")
-			entry["type"], entry["bash"] = "command", command
-		}
-		return entry
-	}
-}
-
 // hookTimeout is after how many seconds a host gives a hook up; memoryd does so
 // before.
 const hookTimeout = 5
@@ -64,11 +53,15 @@ var hookFiles = map[string]hookFile{
 		events: []string{"BeforeTool", "AfterTool", "SessionStart", "BeforeAgent", "SessionEnd"},
 	},
 	"cursor": {
-		path: under(".cursor/hooks.json"), entry: flat("timeout"), version: 1,
+		path: under(".cursor/hooks.json"), version: 1,
+		entry:  func(command string) any { return map[string]any{"command": command, "timeout": hookTimeout} },
 		events: []string{"sessionStart", "preToolUse", "postToolUse", "postToolUseFailure", "preCompact", "stop"},
 	},
 	"copilot": {
-		path: under(".copilot/hooks/memoryd.json"), entry: flat("timeoutSec"), version: 1,
+		path: under(".copilot/hooks/memoryd.json"), version: 1,
+		entry: func(command string) any {
+			return map[string]any{"type": "command", "bash": command, "timeoutSec": hookTimeout}
+		},
 		events: []string{"PostToolUse", "PostToolUseFailure", "SessionStart"},
 	},
 }

@@ -53,33 +53,32 @@ var (
 // xmlCall is the last call that a text holds as XML: an element whose children are the
 // arguments.
 func xmlCall(text string) (tool string, args map[string]string) {
-	for rest := text; ; {
-		at := openTag.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return tool, args
-		}
-		name := rest[at[2]:at[3]]
-		body, after, closed := strings.Cut(rest[at[1]:], "</"+name+">")
-		if !closed {
-			rest = rest[at[1]:]
-			continue
-		}
+	for text != "" {
+		name, body, rest, closed := element(text)
+		text = rest
 		found := map[string]string{}
-		for inner := body; ; {
-			k := openTag.FindStringSubmatchIndex(inner)
-			if k == nil {
-				break
+		for closed {
+			var param, value string
+			if param, value, body, closed = element(body); closed {
+				found[param] = strings.Trim(value, "\n")
 			}
-			param := inner[k[2]:k[3]]
-			value, more, ended := strings.Cut(inner[k[1]:], "</"+param+">")
-			if !ended {
-				break
-			}
-			found[param], inner = strings.Trim(value, "\n"), more
 		}
 		if len(found) > 0 && name != "thinking" {
 			tool, args = name, found
 		}
-		rest = after
 	}
+	return tool, args
+}
+
+// element is the first element of a text and what follows: where it is not closed, its beginning.
+func element(text string) (name, body, rest string, closed bool) {
+	at := openTag.FindStringSubmatchIndex(text)
+	if at == nil {
+		return "", "", "", false
+	}
+	name, rest = text[at[2]:at[3]], text[at[1]:]
+	if body, after, closed := strings.Cut(rest, "</"+name+">"); closed {
+		return name, body, after, true
+	}
+	return name, "", rest, false
 }

@@ -77,8 +77,7 @@ var ownCommands = []string{
 
 func command(action string) (tool string, in json.RawMessage) {
 	tool = "bash"
-	if first := strings.FieldsFunc(action, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }); len(first) > 0 &&
-		slices.Contains(ownCommands, first[0]) {
+	if first := strings.Fields(action); slices.Contains(ownCommands, first[0]) { // it is not blank
 		tool = first[0]
 	}
 	return tool, json.RawMessage(objectOf("command", action))
