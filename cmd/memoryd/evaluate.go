@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
@@ -196,9 +197,7 @@ func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold in
 	if raw := metadata["gold"]; raw != nil && json.Unmarshal(raw, &word) != nil {
 		return c, 0, errors.New("metadata.gold: not a string")
 	}
-	for gold = len(golds) - 1; gold >= 0 && golds[gold] != word; gold-- {
-	}
-	if gold < 0 && word != "" {
+	if gold = slices.Index(golds[:], word); gold < 0 && word != "" {
 		return c, 0, fmt.Errorf("metadata.gold: must be ok, partial or error, not %q", word)
 	}
 	for name := range metadata { // the judge sees no label, and nothing of where it is from
@@ -240,11 +239,10 @@ func (m *measurement) take(ctx context.Context, call memoryd.Call, gold int) err
 		return nil
 	}
 	m.report.Labelled++
-	e, at := &calls[0].Evaluation, len(scores)
-	for i, s := range scores {
-		if e.State == memoryd.Judged && e.Score == s {
-			at = i
-		}
+	e := &calls[0].Evaluation
+	at := slices.Index(scores[:], e.Score)
+	if e.State != memoryd.Judged || at < 0 {
+		at = len(scores)
 	}
 	m.matrix[gold][at]++
 	return nil

@@ -190,7 +190,6 @@ type learner struct {
 	batches chan learnBatch
 	batch   learnBatch
 	bytes   int
-	failed  error
 	tools   map[string]bool
 	// dir is where it is remembered which files the server has, and what they showed; ""
 	// where there is no such place.
@@ -269,19 +268,16 @@ func (l *learner) read(files []transcript, std streams) error {
 	bar := newBar(std.err, size, "reading", progressbar.OptionShowBytes(true))
 	defer bar.finish()
 	l.batches, l.tools = make(chan learnBatch), map[string]bool{}
-	ctx, cancel := context.WithCancel(l.ctx)
-	defer cancel()
-	recorded := lifecycle.Go(l.ctx, slog.New(slog.DiscardHandler), "record", func() error {
+	g, ctx := lifecycle.NewGroup(l.ctx, slog.New(slog.DiscardHandler), "record", 2)
+	g.Go(func() error {
 		for b := range l.batches {
-			if l.failed == nil {
-				if l.failed = l.record(b); l.failed != nil {
-					cancel()
-				}
+			if err := l.record(b); err != nil {
+				return err
 			}
 		}
-		return l.failed
+		return nil
 	})
-	err := func() error {
+	g.Go(func() error {
 		defer close(l.batches)
 		for _, f := range files {
 			kept, keep, err := l.file(ctx, f, bar)
@@ -290,16 +286,13 @@ func (l *learner) read(files []transcript, std streams) error {
 			}
 			l.batch.ended = append(l.batch.ended, endedFile{kept, keep})
 			if len(l.batch.ended) >= learnFiles {
-				l.flush()
+				l.flush(ctx)
 			}
 		}
-		l.flush()
-		return nil
-	}()
-	if recordErr := <-recorded; recordErr != nil {
-		return recordErr
-	}
-	return err
+		l.flush(ctx)
+		return ctx.Err()
+	})
+	return g.Wait()
 }
 
 // file reads one file; keep says that it was read to its end just now.
@@ -312,7 +305,7 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 		return before, false, nil
 	}
 	options := transcripts.Options{
-		Format: l.command.Format, Call: func(c accounts.Call) { l.take(kept, &c) }, Read: func(n int) { _ = bar.Add(n) },
+		Format: l.command.Format, Call: func(c accounts.Call) { l.take(ctx, kept, &c) }, Read: func(n int) { _ = bar.Add(n) },
 		Fault: func(fault transcripts.Fault) { l.report.fault(fault.String()) },
 	}
 	kept.Found, err = transcripts.ReadFile(ctx, f.path, options)
@@ -337,7 +330,7 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 }
 
 // take gathers calls.
-func (l *learner) take(of *learnedFile, c *accounts.Call) {
+func (l *learner) take(ctx context.Context, of *learnedFile, c *accounts.Call) {
 	call := c.Record()
 	call.Workspace = l.command.Workspace
 	line, err := memoryd.MarshalCallLine(&call)
@@ -348,12 +341,15 @@ func (l *learner) take(of *learnedFile, c *accounts.Call) {
 	l.batch.items = append(l.batch.items, line)
 	l.batch.from = append(l.batch.from, heard{call, of, c.Conversation + "\x00" + c.Agent, c.Line})
 	if l.bytes += len(line); len(l.batch.items) >= learnCalls || l.bytes > learnBatchBytes {
-		l.flush()
+		l.flush(ctx)
 	}
 }
 
-func (l *learner) flush() {
-	l.batches <- l.batch
+func (l *learner) flush(ctx context.Context) {
+	select {
+	case l.batches <- l.batch:
+	case <-ctx.Done(): // nobody records any more
+	}
 	l.batch, l.bytes = learnBatch{}, 0
 }
 

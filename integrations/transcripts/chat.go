@@ -209,8 +209,9 @@ func (f *file) conversation(d loosejson.Members, doc []byte, depth int) {
 		}
 	}
 	inside(loosejson.Elements(d.At("simulations"))...)
-	f.items(c, d.At("input"))
-	f.items(c, d.At("output"))
+	for _, i := range append(loosejson.Objects(d.At("input")), loosejson.Objects(d.At("output"))...) {
+		f.item(c.base, i, time.Time{})
+	}
 	inside(d.At("body"), d.At("request"), d.At("response"))
 }
 

@@ -49,13 +49,6 @@ func readResponses(f *file) reader {
 	}
 }
 
-// items takes a list of items.
-func (f *file) items(c *chat, v jsontext.Value) {
-	for _, i := range loosejson.Objects(v) {
-		f.item(c.base, i, time.Time{})
-	}
-}
-
 // item takes an item of OpenAI's responses, as requests, answers and the rollouts of Codex
 // CLI hold them: a call, or its output.
 func (f *file) item(c accounts.Call, i loosejson.Members, at time.Time) {
