@@ -24,6 +24,11 @@ type Observation struct {
 	Agent uint64
 	// Writer is the number of the API key that recorded the call; 0 means none, this machine.
 	Writer uint64
+	// Sizes are those of rules.Call, of an input that was cut.
+	Sizes map[string]float64
+	// Turn and Pause are those of rules.Call.
+	Turn  int
+	Pause float64
 	// Shared reports that other sources recorded calls in the workspace; see Share.
 	Shared bool
 	// Sources show where the identifiers in the input were seen before in the run.
@@ -87,6 +92,13 @@ func answerOf(output string) Answer {
 type run struct {
 	tools  []string
 	values map[uint64]stood
+	calls  map[string]called // by tool
+}
+
+// called is how often a run called a tool, and when last.
+type called struct {
+	n  int
+	at time.Time
 }
 
 // stood is where a value stood in a run: in the answer of which of its tools first, and
@@ -121,6 +133,9 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		return ob
 	}
 	r := o.run(ob.Run)
+	if ob.Named {
+		ob.Turn, ob.Pause = r.turn(c.Tool, c.Time)
+	}
 	n := min(len(r.tools), maxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
 	if len(r.tools) > 0 {
@@ -169,11 +184,24 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]stood{}}
+		r = &run{values: map[uint64]stood{}, calls: map[string]called{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}
 	return r
+}
+
+// turn counts a call of a tool, and says how many seconds after the one before it was made.
+func (r *run) turn(tool string, at time.Time) (n int, pause float64) {
+	before, known := r.calls[tool]
+	if !known && len(r.calls) >= maxRunTools {
+		return 0, 0
+	}
+	r.calls[tool] = called{before.n + 1, at}
+	if known {
+		pause = max(0, at.Sub(before.at).Seconds())
+	}
+	return before.n + 1, pause
 }
 
 // learn notes the id-like values of an output; the first tool to show one keeps it.

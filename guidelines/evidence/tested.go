@@ -35,7 +35,8 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 			continue
 		}
 		c := rules.Call{
-			Input: ob.Input, Leaves: ob.values(), Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer,
+			Input: ob.Input, Leaves: ob.values(), Sizes: ob.Sizes, Same: ob.Same, Turn: ob.Turn, Pause: ob.Pause,
+			Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer,
 			Party: who.of[i], Shared: who.keyed, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
 		switch {
@@ -62,7 +63,10 @@ func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 
 // Planned is the call as it was about to be made. It may be asked for by several at a time.
 func (ob *Observation) Planned() *rules.Planned {
-	return rules.Plan(&rules.Call{Input: ob.Input, Leaves: ob.leaves, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
+	return rules.Plan(&rules.Call{
+		Input: ob.Input, Leaves: ob.leaves, Sizes: ob.Sizes, Turn: ob.Turn, Pause: ob.Pause,
+		Named: ob.Named, Before: ob.Before, Sources: ob.Sources,
+	})
 }
 
 // Odd reports the good calls that a tool answered with a line of text although it otherwise

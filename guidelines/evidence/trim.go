@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
 	"memoryd/internal/textsafe"
 
@@ -28,7 +29,12 @@ const (
 // removes the output, except for a failed call's message.
 func (ob *Observation) Trim() {
 	ob.Same = hashOf("input", string(ob.Input))
-	ob.Input, ob.leaves, ob.said, ob.form = trimInput(ob.Input), nil, nil, ""
+	whole := ob.Input
+	if ob.Input, ob.leaves, ob.said, ob.form = trimInput(whole), nil, nil, ""; len(whole) > trimmedText {
+		left := rules.Sizes(ob.Input)
+		ob.Sizes = rules.Sizes(whole)
+		maps.DeleteFunc(ob.Sizes, func(p string, n float64) bool { m, has := left[p]; return has && m == n })
+	}
 	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
 		ob.Output = textsafe.Head(errortext.Unwrap(ob.Output), trimmedOutput)
 	} else {
@@ -61,7 +67,7 @@ func trimValue(v any, keep int) any {
 	switch v := v.(type) {
 	case string:
 		if len(v) > keep {
-			return textsafe.Head(v, keep) + "…"
+			return textsafe.Head(v, keep) + rules.Cut
 		}
 		return v
 	case []any:
@@ -104,6 +110,9 @@ type storedObservation struct {
 	Seconds  float64                 `json:"c,omitempty"`
 	Tokens   int64                   `json:"o"`
 	Input    string                  `json:"i"`
+	Sizes    map[string]float64      `json:"z,omitempty"`
+	Turn     int                     `json:"e,omitempty"`
+	Pause    float64                 `json:"f,omitempty"`
 	Output   string                  `json:"m,omitempty"`
 	Sources  []Source                `json:"p,omitempty"`
 	Before   []string                `json:"d,omitempty"`
@@ -116,7 +125,7 @@ func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score,
 		ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Sizes, ob.Turn, ob.Pause, ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,
 	})
 }
 
@@ -136,7 +145,8 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before, Same: k.Same, Answer: k.Answer,
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before,
+		Sizes: k.Sizes, Turn: k.Turn, Pause: k.Pause, Same: k.Same, Answer: k.Answer,
 	}
 	return nil
 }

@@ -37,7 +37,25 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 		}
 	}
 	ob := v.observer.Observe(&memoryd.Call{Input: input, Metadata: run})
+	ob.Turn, ob.Pause = v.turn(m.options.Tool)
 	return ob.Planned()
+}
+
+// turn is which call of a tool in its run the planned one is, and how many seconds after the one
+// before; see tested.Call.
+func (v *view) turn(tool string) (n int, pause float64) {
+	if v.Run == "" {
+		return 0, -1
+	}
+	n, pause = 1, -1
+	for i := range v.RunCalls {
+		if r := &v.RunCalls[i]; r.Tool == tool {
+			if n++; n == 2 && !r.Time.After(v.Now) {
+				pause = v.Now.Sub(r.Time).Seconds()
+			}
+		}
+	}
+	return n, pause
 }
 
 // given lists what answers of a tool in the run gave for a parameter, newest first:

@@ -21,11 +21,18 @@ func chance(bad, n, good, all int) float64 {
 // tests is how many conditions might have stood in the place of one that chance alone brings
 // about so often among n bad calls: one for each parameter, or pair of them, and for each
 // value that it was tried with. Where messages name the parameters there is no choice of
-// those.
+// those. How values are written, their sizes and parts of the calls are many ways to look, and all
+// count.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
+	if s.guards > 0 {
+		return float64(s.guards * s.ways)
+	}
+	if c.refined() {
+		return float64(rarer * s.finer)
+	}
 	columns := 0.0
 	for i := range s.columns {
-		if list, _ := inList(s.columns[i].name); list == "" || c.what <= with { // of others no values are compared
+		if o := &s.columns[i]; !o.property() && (!o.member() || c.what <= with) { // of others no values are compared
 			columns++
 		}
 	}
@@ -99,10 +106,11 @@ func (h *hypothesis) named(message string) bool {
 
 // name is what messages call the parameter.
 func (h *hypothesis) name() string {
-	if list, member := inList(h.p); list != "" {
+	p, _ := base(h.p)
+	if list, member := inList(p); list != "" {
 		return member
 	}
-	return h.p
+	return p
 }
 
 // others counts the calls of other kinds of failure that meet a condition.

@@ -163,6 +163,10 @@ type search struct {
 	columns  []column
 	looked   map[at]int // hypotheses by what they are about
 	all      []candidate
+	guard        // of all rows
+	guards   int // of which it is one
+	// ways are the hypotheses, finer those on how values are written and on sizes.
+	ways, finer int
 }
 
 // at is what a hypothesis is about, whatever the value.
@@ -218,7 +222,7 @@ func (s *search) run() (found []Rule) {
 	for i := range found {
 		found[i].Doubtful = s.doubts(&found[i])
 	}
-	return found
+	return append(found, s.guarded()...)
 }
 
 // doubts reports whether calls went wrong in the same way since a rule was last broken, and
@@ -239,11 +243,15 @@ func (s *search) doubts(r *Rule) bool {
 
 // candidates lists the hypotheses that hardly a good call speaks against.
 func (s *search) candidates(cols []column) {
-	for _, h := range append(propose(s.rows, cols, s.hints), hypotheses(s.proposed)...) {
+	for _, h := range s.propose(cols) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
+		h.guard = s.guard
 		s.looked[at{h.what, h.p, h.q}]++
+		if s.ways++; h.refined() {
+			s.finer++
+		}
 		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows))}
 		for i := range s.rows {
 			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
@@ -355,7 +363,7 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 	}
 	for i := range s.all {
 		c := &s.all[i]
-		if c.p == "" || c.p == top.p || c.paired() || c.what > notIn || !slices.Equal(c.meets, top.meets) {
+		if c.p == "" || c.p == top.p || c.paired() || c.what > notIn || c.property() && !top.property() || !slices.Equal(c.meets, top.meets) {
 			continue
 		}
 		if c.what == top.what && c.what <= with {
@@ -415,6 +423,9 @@ func (s *search) top(kind string) (*candidate, Rule) {
 func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
+	}
+	if x, y := a.property(), b.property(); x != y {
+		return y
 	}
 	return a.what < b.what
 }

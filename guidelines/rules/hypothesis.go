@@ -20,11 +20,18 @@ const (
 	begins
 	notIn
 	notLike
+	beginsNot
+	endsNot
+	marked
+	unmarked
+	wrongType
 	offStep
 	inState
 	unseen
 	apart
 	both
+	neither
+	equal
 	notAfter
 	aboveWithout
 	notBefore
@@ -42,11 +49,18 @@ var whatNames = [...]string{
 	begins:       "begins",
 	notIn:        "not_in",
 	notLike:      "not_like",
+	beginsNot:    "begins_not",
+	endsNot:      "ends_not",
+	marked:       "marked",
+	unmarked:     "unmarked",
+	wrongType:    "wrong_type",
 	offStep:      "off_step",
 	inState:      "in_state",
 	unseen:       "unseen",
 	apart:        "apart",
 	both:         "both",
+	neither:      "neither",
+	equal:        "equal",
 	notAfter:     "not_after",
 	aboveWithout: "above_without",
 	notBefore:    "not_before",
@@ -63,6 +77,12 @@ type hypothesis struct {
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
+	guard
+}
+
+// refined reports whether the condition is about a property of a value, or how it is written.
+func (h *hypothesis) refined() bool {
+	return h.property() || h.what >= beginsNot && h.what <= wrongType
 }
 
 // paired reports whether the condition is about two parameters.
@@ -73,7 +93,7 @@ func (h *hypothesis) holds(r *row) bool {
 	if int(h.what) >= len(conditions) || conditions[h.what] == nil { // make ablate leaves each out
 		return false
 	}
-	return conditions[h.what](h, r, r.in[h.p])
+	return h.guard.holds(r) && conditions[h.what](h, r, r.in[h.p])
 }
 
 // conditions say when a call meets each; v is what it gave for the parameter. Of a call that is
@@ -96,15 +116,28 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	notLike: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !slices.Contains(h.set, Form(v.text))
 	},
-	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
+	beginsNot: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
+	},
+	endsNot: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
+	},
+	marked:    func(h *hypothesis, _ *row, v value) bool { return v.kind == text && hasMark(v.text, h.set[0]) },
+	unmarked:  func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !hasMark(v.text, h.set[0]) },
+	wrongType: func(h *hypothesis, _ *row, v value) bool { return v.kind != absent && kindNames[v.kind] != h.set[0] },
+	offStep:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
 	inState: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
 	},
 	unseen: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
 	},
-	apart:    func(h *hypothesis, r *row, v value) bool { return (v.kind == absent) != (r.in[h.q].kind == absent) },
-	both:     func(h *hypothesis, r *row, v value) bool { return v.kind != absent && r.in[h.q].kind != absent },
+	apart:   func(h *hypothesis, r *row, v value) bool { return (v.kind == absent) != (r.in[h.q].kind == absent) },
+	both:    func(h *hypothesis, r *row, v value) bool { return v.kind != absent && r.in[h.q].kind != absent },
+	neither: func(h *hypothesis, r *row, v value) bool { return v.kind == absent && r.in[h.q].kind == absent },
+	equal: func(h *hypothesis, r *row, v value) bool {
+		return v.kind != absent && v.kind != other && v == r.in[h.q]
+	},
 	notAfter: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
 	aboveWithout: func(h *hypothesis, r *row, v value) bool {
 		return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
@@ -116,6 +149,9 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 		return v.kind == number && r.stood(h.q, more)
 	},
 }
+
+// kindNames are the types of values that can be told.
+var kindNames = [...]string{number: "number", text: "text", truth: "truth value", other: ""}
 
 // before reports whether a value comes before another, or no order is known between them.
 func (v value) before(w value) bool {
@@ -160,7 +196,15 @@ func (h *hypothesis) choice(p, narrow string, shown []string) string {
 // line says what to do; narrow is what messages say of the bound or of the form, shown
 // the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
-	p, q := spoken(h.p), spoken(h.q)
+	switch {
+	case h.property():
+		return h.propertyLine(narrow)
+	case h.refined():
+		return h.writtenLine()
+	case h.paired():
+		return h.pairLine(narrow)
+	}
+	p := spoken(h.p)
 	switch h.what {
 	case without:
 		return "Always give " + p
@@ -181,8 +225,6 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	case inState:
 		field, state, _ := strings.Cut(h.set[0], "=")
 		return "Give no " + p + " whose `" + field + "` was `" + state + "` in an earlier answer" + narrow
-	case exceeds:
-		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + q
 	case unseen:
 		if h.tool == "" && len(h.set) == 0 {
 			return "Copy " + p + " exactly from an earlier answer"
@@ -191,18 +233,31 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 			return "Copy " + p + " exactly from an earlier answer, mostly of `" + h.set[0] + "`"
 		}
 		return "Copy " + p + " exactly from an answer of `" + h.tool + "`"
-	case apart:
-		return "Give " + p + " and " + q + " together, or neither"
-	case both:
-		return "Give " + p + " or " + q + ", not both"
-	case notAfter:
-		return "Give a " + q + " that comes after " + p
-	case aboveWithout:
-		return "Give " + q + " where " + p + " is over " + plain(h.bound) + narrow
 	case notBefore:
 		return fmt.Sprintf("Call `%s` first", h.tool)
 	}
 	return ""
+}
+
+// pairLine says what to do about two parameters.
+func (h *hypothesis) pairLine(narrow string) string {
+	p, q := spoken(h.p), spoken(h.q)
+	switch h.what {
+	case exceeds:
+		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + q
+	case apart:
+		return "Give " + p + " and " + q + " together, or neither"
+	case both:
+		return "Give " + p + " or " + q + ", not both"
+	case neither:
+		return "Give " + p + " or " + q
+	case equal:
+		return "Give " + p + " and " + q + " different values"
+	case notAfter:
+		return "Give a " + q + " that comes after " + p
+	default:
+		return "Give " + q + " where " + p + " is over " + plain(h.bound) + narrow
+	}
 }
 
 // spoken are parameters as lines name them: members of one list together.

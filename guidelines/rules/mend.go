@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd/internal/origin"
@@ -24,13 +25,16 @@ type Edit struct {
 // for a parameter whose values come from them.
 func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
-	if r.Doubtful || h.what == notIn && !r.refused[p.row.in[h.p].text] {
-		return nil // what nobody tried may work
-	}
 	v, w := p.row.in[h.p], p.row.in[h.q]
+	switch {
+	case r.Doubtful, h.property(), h.what == notAfter && v == w, h.what == notIn && !r.refused[v.text]: // what nobody tried may work
+		return nil
+	}
 	switch h.what {
 	case without, is, notIn, notLike, offStep, above, below:
 		return r.give(h.p, p)
+	case wrongType, marked:
+		return h.rewritten(v)
 	case with:
 		return []Edit{{Path: h.p, Remove: true}}
 	case apart:
@@ -41,9 +45,6 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	case both:
 		return []Edit{{Path: h.q, Remove: true}}
 	case notAfter:
-		if v == w {
-			return nil
-		}
 		return []Edit{edit(h.p, w, origin.Caller), edit(h.q, v, origin.Caller)}
 	case aboveWithout:
 		return r.give(h.q, p)
@@ -55,9 +56,24 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 				return []Edit{edit(h.p, value{kind: number, num: n, text: plain(n)}, origin.Run)}
 			}
 		}
-	case notBefore:
+	case notBefore, neither, equal, unmarked, beginsNot, endsNot, says:
 	}
 	return nil
+}
+
+// rewritten is the caller's own value as it has to be written: a number that stood in a text, or
+// a text in small letters.
+func (h *hypothesis) rewritten(v value) []Edit {
+	n, err := strconv.ParseFloat(v.text, 64)
+	switch {
+	case h.what == wrongType && h.set[0] == kindNames[number] && err == nil:
+		v = value{kind: number, num: n, text: v.text}
+	case h.what == marked && h.set[0] == "A":
+		v.text = strings.ToLower(v.text)
+	default:
+		return nil
+	}
+	return []Edit{edit(h.p, v, origin.Caller)}
 }
 
 // fromAnswer sets the parameter to the newest value of the run's own answers that is like what worked.

@@ -24,6 +24,7 @@ type column struct {
 	texts, forms, heads tallied // values, how they are written, and how they begin
 	good, bad           int     // calls that gave it
 	numeric, textual    bool
+	kinds               [other + 1]struct{ good, bad int } // of values
 }
 
 // tallied counts the good and the bad calls behind each of some texts.
@@ -53,7 +54,10 @@ func (t tallied) of(good, bad int) (out []string) {
 // tellable reports whether a line may name a parameter or a tool. Elements of lists have no
 // name, their members have.
 func tellable(name string) bool {
-	name = strings.ReplaceAll(name, "[].", ".")
+	name, property := base(strings.ReplaceAll(name, "[].", "."))
+	if property == ofTurn || property == ofPause {
+		return true
+	}
 	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
 	return ok && !strings.Contains(name, "[")
 }
@@ -79,7 +83,20 @@ func columnsOf(rows []row) []column {
 	slices.SortFunc(list, func(a, b column) int {
 		return cmp.Or(cmp.Compare(b.good+b.bad, a.good+a.bad), cmp.Compare(a.name, b.name))
 	})
-	return list[:min(len(list), maxPaths)]
+	n := 0
+	return slices.DeleteFunc(list, func(c column) bool {
+		if c.property() {
+			return false
+		}
+		n++
+		return n > maxPaths
+	})
+}
+
+// property reports whether it is of a property, not of a parameter.
+func (c *column) property() bool {
+	_, property := base(c.name)
+	return property != ""
 }
 
 func (c *column) take(v value, bad bool) {
@@ -102,9 +119,11 @@ func (c *column) take(v value, bad bool) {
 	}
 	if bad {
 		c.bad++
+		c.kinds[v.kind].bad++
 		return
 	}
 	c.good++
+	c.kinds[v.kind].good++
 	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
 }
 
@@ -131,50 +150,83 @@ func (c *column) closed(rows []row) bool {
 
 // propose lists what the calls might have broken; for hints, one call is enough that gave a
 // value.
-func propose(rows []row, cols []column, hints bool) []hypothesis {
-	var out []hypothesis
+func (s *search) propose(cols []column) []hypothesis {
+	out, rows := hypotheses(s.proposed), s.rows
+	for i := range cols {
+		c := &cols[i]
+		if s.hints && c.property() {
+			continue
+		}
+		if out = append(out, c.alone(rows, s.hints)...); c.property() || c.member() || s.where != "" {
+			continue
+		}
+		for j := range cols {
+			q := &cols[j]
+			if i == j || q.property() || q.member() {
+				continue
+			}
+			if i < j {
+				out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: both, p: c.name, q: q.name},
+					hypothesis{what: neither, p: c.name, q: q.name}, hypothesis{what: equal, p: c.name, q: q.name})
+			}
+			out = append(out, hypothesis{what: notAfter, p: c.name, q: q.name})
+			if c.numeric {
+				out = append(out, aboveWithouts(rows, c, q.name)...)
+				out = append(out, limits(rows, c.name, q.name)...)
+			}
+		}
+		out = append(out, sources(rows, c.name)...)
+	}
+	if s.where != "" {
+		return out
+	}
+	return append(out, orders(rows)...)
+}
+
+// member reports whether it is of a member of a list's elements: of those it is only known
+// which are given.
+func (c *column) member() bool {
+	list, _ := inList(c.name)
+	return list != ""
+}
+
+// alone are the hypotheses on one parameter.
+func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	least, heads := minCalls, leastBad
 	if hints {
 		least, heads = 1, 1
 	}
-	for i := range cols {
-		c := &cols[i]
+	if !c.property() {
 		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
-		if list, _ := inList(c.name); list != "" {
-			continue // of members of a list's elements it is only known which are given
-		}
-		if c.numeric && len(c.nums) >= minGood {
-			out = append(out, c.bounds(rows, cols)...)
-		}
-		if c.textual && c.good >= minGood {
-			out = append(out, c.sets(rows)...)
-		}
-		for _, s := range c.texts.of(0, least) {
-			if s != "" && shown(s) {
-				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
-			}
-		}
-		for _, s := range c.heads.of(0, heads) {
-			if shown(strings.TrimRight(s, "_-")) {
-				out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
-			}
-		}
-		for j := range cols {
-			if i < j {
-				out = append(out, hypothesis{what: apart, p: c.name, q: cols[j].name}, hypothesis{what: both, p: c.name, q: cols[j].name})
-			}
-			if i != j {
-				out = append(out, hypothesis{what: notAfter, p: c.name, q: cols[j].name})
-			}
-		}
-		out = append(out, sources(rows, c.name)...)
-		for _, q := range cols {
-			if c.numeric && c.name != q.name {
-				out = append(out, limits(rows, c.name, q.name)...)
-			}
+		if c.member() {
+			return out
 		}
 	}
-	return append(out, orders(rows)...)
+	if c.numeric && len(c.nums) >= minGood {
+		out = append(out, c.bounds()...)
+	}
+	if c.textual && c.good >= minGood {
+		out = append(out, c.sets(rows)...)
+		if !hints {
+			out = append(out, c.written()...)
+		}
+	}
+	for k := range kindNames {
+		if w := kindNames[k]; w != "" && !hints && c.good >= minGood && c.kinds[k].good == c.good && c.kinds[k].bad < c.bad {
+			out = append(out, hypothesis{what: wrongType, p: c.name, set: []string{w}})
+		}
+	}
+	for _, s := range c.texts.of(0, least) {
+		if s != "" && shown(s) {
+			out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
+		}
+	}
+	for _, s := range c.heads.of(0, heads) {
+		if shown(strings.TrimRight(s, "_-")) {
+			out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
+		}
+	}
+	return out
 }
 
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.
@@ -207,31 +259,33 @@ func limits(rows []row, p, q string) (out []hypothesis) {
 }
 
 // bounds are the hypotheses on a number.
-func (c *column) bounds(rows []row, cols []column) []hypothesis {
+func (c *column) bounds() []hypothesis {
 	hi, lo := slices.Max(c.nums), slices.Min(c.nums)
 	var out []hypothesis
-	if slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
+	if c.name != ofPause && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
-	if slices.ContainsFunc(c.badNums, func(n float64) bool { return n < lo }) {
+	if c.name != ofTurn && slices.ContainsFunc(c.badNums, func(n float64) bool { return n < lo }) {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
-	if step := stepOf(c.nums); step > 1 {
+	if step := stepOf(c.nums); step > 1 && !c.property() {
 		out = append(out, hypothesis{what: offStep, p: c.name, bound: step})
 	}
-	for k := range cols {
-		q := cols[k].name
-		most, n := math.Inf(-1), 0
-		for i := range rows {
-			if v := rows[i].in[c.name]; !rows[i].Bad && v.kind == number && rows[i].in[q].kind == absent {
-				most, n = max(most, v.num), n+1
-			}
-		}
-		if q != c.name && n >= minGood && most <= hi {
-			out = append(out, hypothesis{what: aboveWithout, p: c.name, q: q, bound: most})
+	return out
+}
+
+// aboveWithouts is the hypothesis that a number needs another parameter beyond a bound.
+func aboveWithouts(rows []row, c *column, q string) []hypothesis {
+	most, n := math.Inf(-1), 0
+	for i := range rows {
+		if v := rows[i].in[c.name]; !rows[i].Bad && v.kind == number && rows[i].in[q].kind == absent {
+			most, n = max(most, v.num), n+1
 		}
 	}
-	return out
+	if n < minGood || len(c.nums) < minGood || most > slices.Max(c.nums) {
+		return nil
+	}
+	return []hypothesis{{what: aboveWithout, p: c.name, q: q, bound: most}}
 }
 
 // stepOf is the greatest number that divides all of some different ones; 1 where there is

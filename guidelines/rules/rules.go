@@ -22,6 +22,11 @@ type Call struct {
 	Input json.RawMessage
 	// Leaves are the values of the input, if they are read already.
 	Leaves []Leaf
+	// Sizes are the properties of the input, as "title#length", that Input no longer shows since
+	// it was cut.
+	Sizes map[string]float64
+	// Same is equal for equal inputs, also where they were cut; 0 means unknown.
+	Same uint64
 	// Message is the output's message if the call went wrong, and Bad reports that it did.
 	Message string
 	Bad     bool
@@ -42,6 +47,10 @@ type Call struct {
 	// may use this tool.
 	Party  uint64
 	Shared bool
+	// Turn is which call of the tool in its run it is, from 1; 0 means unknown. Pause is how many
+	// seconds after the one before it was made; less than 0 means unknown.
+	Turn  int
+	Pause float64
 	// Before are the tools that had answered in the run.
 	Before []string
 	// Sources show where the identifiers of the input were seen before.
@@ -121,7 +130,7 @@ type Rule struct {
 // ID identifies what the rule is about; it stays the same while the numbers change.
 func (r *Rule) ID() string {
 	return strings.TrimLeft(string(r.Effect)+" ", " ") +
-		strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool}, " "), " ")
+		strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool, r.when.where, r.when.value}, " "), " ")
 }
 
 // GroundID is the ID in a form for links.
@@ -252,5 +261,6 @@ const (
 	maxRules       = 10
 	sourceShare    = 20 // calls of one source that count for a rule, where there are several
 	falseDiscovery = 0.1
+	rarer          = 10   // how much rarer a rule on how a value is written is than one on the value
 	messageShare   = 0.05 // what it counts for that a message names the parameter, beside the share of calls
 )

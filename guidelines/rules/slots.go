@@ -24,6 +24,9 @@ func kindOf(message string, in map[string]value) string {
 	m := message[:min(len(message), 400)]
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		v := in[name]
+		if _, property := base(name); property != "" {
+			continue
+		}
 		switch {
 		case v.kind == text && len(v.text) > 2:
 			m = strings.ReplaceAll(m, v.text, "@")
@@ -51,7 +54,7 @@ const maxTokens = 24
 // may stand in a suggestion.
 func (r *Rule) write(s *search, behind []*row) {
 	h := &r.when
-	r.Parameter = h.p
+	r.Parameter, _ = base(h.p)
 	r.pool = map[string][]value{}
 	worked := workedValues(s.rows, h.p, s.parties)
 	r.pool[h.p] = standing(s.rows, h.p, worked)
@@ -65,6 +68,7 @@ func (r *Rule) write(s *search, behind []*row) {
 	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
 		r.Line = "Do not give `" + h.p + "` as " + quoted(h.set)
 	}
+	r.Line = h.guard.line(r.Line)
 }
 
 // narrowed is what the messages behind a rule say of its bound, its form or its values, and which
@@ -106,7 +110,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
-	case without, with, apart, both, notAfter, notBefore, unseen:
+	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, beginsNot, endsNot, marked, unmarked, wrongType:
 	}
 	return narrow, show, true
 }
@@ -248,7 +252,7 @@ func (r *Rule) boundSaid(behind []*row) string {
 			first = min(first, n)
 		}
 	}
-	tokens := func(message string) []string { return boundsIn(message, h.p) }
+	tokens := func(message string) []string { return boundsIn(message, r.Parameter) }
 	said := agreed(behind, tokens, func(s string) bool {
 		n, err := strconv.ParseFloat(s, 64)
 		if h.what == below {

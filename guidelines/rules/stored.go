@@ -66,6 +66,8 @@ type stored struct {
 	Bound float64  `json:"bound,omitempty"`
 	Set   []string `json:"set,omitempty"`
 	Tool  string   `json:"tool,omitempty"`
+	Where string   `json:"where,omitempty"`
+	Value string   `json:"value,omitempty"`
 	Edge  *float64 `json:"edge,omitempty"`
 	plainRule
 }
@@ -75,7 +77,7 @@ type plainRule Rule // without the methods
 // MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
-	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, r.edge, plainRule(r)})
+	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, h.where, h.value, r.edge, plainRule(r)})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
@@ -89,7 +91,8 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("a rule of an unknown kind: %q", s.What)
 	}
 	*r = Rule(s.plainRule)
-	r.when = hypothesis{what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool}
-	r.edge, r.Parameter = s.Edge, s.P
+	r.when = hypothesis{what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value}}
+	r.edge = s.Edge
+	r.Parameter, _ = base(s.P)
 	return nil
 }

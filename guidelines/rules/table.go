@@ -2,6 +2,7 @@ package rules
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,19 @@ func (r *row) read(c *Call) {
 	if leaves == nil {
 		leaves = LeavesOf(c.Input)
 	}
-	r.Call, r.in = c, inputOf(leaves)
+	if r.Call, r.in = c, inputOf(leaves); r.in == nil {
+		return
+	}
+	size := func(p string, n float64) { r.in[p] = value{kind: number, num: n, text: plain(n)} }
+	for p, n := range c.Sizes {
+		size(p, n)
+	}
+	if c.Turn > 0 {
+		size(ofTurn, float64(c.Turn))
+	}
+	if c.Turn > 1 && c.Pause >= 0 {
+		size(ofPause, math.Round(c.Pause))
+	}
 }
 
 // source is where the value of a parameter stood before; false where it is not like an
@@ -93,8 +106,8 @@ func rowsOf(calls []Call, most int) []row {
 	rows := make([]row, 0, len(calls)-from)
 	kinds := map[string]int{}
 	type sent struct {
-		run   uint64
-		input string
+		run, same uint64
+		input     string
 	}
 	seen := map[sent]bool{}
 	for i := range calls[from:] {
@@ -107,7 +120,7 @@ func rowsOf(calls []Call, most int) []row {
 			r.said = r.kind
 			kinds[r.kind]++
 		}
-		if s := (sent{r.Run, string(r.Input)}); r.Named {
+		if s := (sent{r.Run, r.Same, string(r.Input)}); r.Named {
 			r.repeat = seen[s]
 			seen[s] = true
 		}
@@ -129,6 +142,7 @@ func inputOf(leaves []Leaf) map[string]value {
 		return nil
 	}
 	out := map[string]value{}
+	properties(out, leaves)
 	elements := 0
 	gave := map[string]int{} // of the paths within lists
 	for i := range leaves {

@@ -1,0 +1,122 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// guard says which calls a condition is about: those that gave a value for a parameter, or
+// any value where it is "". Without a parameter it is about all.
+type guard struct{ where, value string }
+
+func (g *guard) holds(r *row) bool {
+	if g.where == "" {
+		return true
+	}
+	v := r.in[g.where]
+	return v.kind != absent && (g.value == "" || v.text == g.value)
+}
+
+// line puts the guard before what to do.
+func (g *guard) line(line string) string {
+	switch {
+	case g.where == "" || line == "":
+		return line
+	case g.value == "":
+		return "Where " + spoken(g.where) + " is given, " + strings.ToLower(line[:1]) + line[1:]
+	}
+	value := strconv.Quote(g.value)
+	if g.value == "true" || g.value == "false" {
+		value = g.value
+	}
+	return "Where " + spoken(g.where) + " is " + value + ", " + strings.ToLower(line[:1]) + line[1:]
+}
+
+// maxGuards bounds how many parts of the calls are looked at.
+const maxGuards = 8
+
+// guardsOf lists the parts of the calls in which enough went wrong that nothing explains,
+// and enough well, most failures first.
+func (s *search) guardsOf() (out []guard) {
+	open := map[guard]int{}
+	for i := range s.columns {
+		c := &s.columns[i]
+		if c.property() || c.member() {
+			continue
+		}
+		var of []guard
+		if good := c.texts.of(minGood, minCalls); len(c.texts) <= maxSet {
+			for _, v := range good {
+				if shown(v) {
+					of = append(of, guard{c.name, v})
+				}
+			}
+		}
+		if c.good >= minGood && float64(c.good) < s.good {
+			of = append(of, guard{c.name, ""})
+		}
+		for _, g := range of {
+			for k := range s.rows {
+				if s.open[k] && s.rows[k].kind != "" && g.holds(&s.rows[k]) {
+					open[g]++
+				}
+			}
+			if open[g] >= minCalls {
+				out = append(out, g)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b guard) int { return cmp.Compare(open[b], open[a]) })
+	return out[:min(len(out), maxGuards)]
+}
+
+// guarded looks for rules within parts of the calls, on what nothing else explains.
+func (s *search) guarded() (found []Rule) {
+	if s.where != "" || s.hints {
+		return nil
+	}
+	guards := s.guardsOf()
+	for range maxOfKind {
+		var best *search
+		var rules []Rule
+		most := 0
+		for _, g := range guards {
+			sub := s.under(g, len(guards))
+			of := sub.run()
+			n := 0
+			for i := range of {
+				n += of[i].Calls
+			}
+			if n > most {
+				best, rules, most = sub, of, n
+			}
+		}
+		if best == nil {
+			break
+		}
+		found = append(found, rules...)
+		k := 0
+		for i := range s.rows {
+			if best.holds(&s.rows[i]) {
+				s.open[i] = best.open[k]
+				k++
+			}
+		}
+	}
+	return found
+}
+
+// under is the search within a part of the calls.
+func (s *search) under(g guard, of int) *search {
+	sub := &search{
+		several: s.several, parties: s.parties, recent: s.recent, own: s.own, kinds: map[string]bool{}, guard: g, guards: of,
+	}
+	for i := range s.rows {
+		if g.holds(&s.rows[i]) {
+			sub.rows, sub.open = append(sub.rows, s.rows[i]), append(sub.open, s.open[i])
+		}
+	}
+	return sub
+}

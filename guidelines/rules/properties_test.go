@@ -1,0 +1,278 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// made draws an input that is good or bad for a rule that no message tells.
+type made func(r *rand.Rand, bad bool) map[string]any
+
+// word is a made-up word.
+func word(r *rand.Rand) (w string) {
+	for range 2 + r.IntN(3) {
+		w += string("bdfgklmnprst"[r.IntN(12)]) + string("aeiou"[r.IntN(5)])
+	}
+	return w
+}
+
+func words(r *rand.Rand, n int) []string {
+	list := []string{}
+	for range n {
+		list = append(list, word(r)+fmt.Sprint(r.IntN(1000)))
+	}
+	return list
+}
+
+// drawn are calls of a tool that refuses a quarter of them with a code.
+func drawn(r *rand.Rand, of made) (calls []Call) {
+	for i := range 120 {
+		bad := r.IntN(4) == 0
+		input, _ := json.Marshal(of(r, bad)) //nolint:errchkjson // texts, numbers and lists
+		message := ""
+		if bad {
+			message = "E44"
+		}
+		c := call(i, string(input), message)
+		c.Turn, c.Pause = 1+r.IntN(7), float64(r.IntN(100))
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
+	pick := func(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
+	for _, tc := range []struct {
+		line string
+		of   made
+	}{
+		{"Keep `title` at most ", func(r *rand.Rand, bad bool) map[string]any {
+			n := 5 + r.IntN(55)
+			if bad {
+				n += 70
+			}
+			return map[string]any{"title": strings.Join(words(r, 20), " ")[:n], "body": word(r)}
+		}},
+		{"Give at most 9 elements in `to`", func(r *rand.Rand, bad bool) map[string]any {
+			n := 1 + r.IntN(9)
+			if bad {
+				n += 9
+			}
+			return map[string]any{"to": words(r, n), "body": word(r)}
+		}},
+		{"Give at least 1 element in `to`", func(r *rand.Rand, bad bool) map[string]any {
+			n := 1 + r.IntN(4)
+			if bad {
+				n = 0
+			}
+			return map[string]any{"to": words(r, n)}
+		}},
+		{"Give no element of `tags` twice", func(r *rand.Rand, bad bool) map[string]any {
+			tags := words(r, 2+r.IntN(3))
+			if bad {
+				tags = append(tags, tags[0])
+			}
+			return map[string]any{"tags": tags}
+		}},
+		{"Keep `qty` in each of `rows` at most 12", func(r *rand.Rand, bad bool) map[string]any {
+			rows := []map[string]any{{"qty": 1 + r.IntN(12)}, {"qty": 1 + r.IntN(12)}}
+			if bad {
+				rows[r.IntN(2)]["qty"] = 20 + r.IntN(20)
+			}
+			return map[string]any{"rows": rows}
+		}},
+		{"Write `slug` without blanks", func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"slug": word(r) + " " + word(r)}
+			}
+			return map[string]any{"slug": word(r) + word(r)}
+		}},
+		{"Write `mail` with `@`", func(r *rand.Rand, bad bool) map[string]any {
+			at := "@"
+			if bad {
+				at = ""
+			}
+			return map[string]any{"mail": word(r) + at + word(r)}
+		}},
+		{"Begin `link` with \"https://\"", func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"link": "http://" + word(r) + "/" + word(r)}
+			}
+			return map[string]any{"link": "https://" + word(r) + "/" + word(r)}
+		}},
+		{"End `file` with \".csv\"", func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"file": word(r) + ".cfg"}
+			}
+			return map[string]any{"file": word(r) + ".csv"}
+		}},
+		{"Give `count` as a number, not another type", func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
+			}
+			return map[string]any{"count": r.IntN(100)}
+		}},
+		{"Give `from` and `to` different values", func(r *rand.Rand, bad bool) map[string]any {
+			a, b := word(r), word(r)
+			if bad {
+				b = a
+			}
+			return map[string]any{"from": a, "to": b}
+		}},
+		{"Give `name` or `id`", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"n": r.IntN(9)}
+			if !bad {
+				in[pick(r, "id", "name")] = word(r)
+			}
+			return in
+		}},
+		{"Where `channel` is \"sms\", always give `phone`", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"channel": pick(r, "sms", "mail", "push"), "text": word(r)}
+			if bad {
+				in["channel"] = "sms"
+			} else if in["channel"] == "sms" || r.IntN(3) == 0 {
+				in["phone"] = word(r)
+			}
+			return in
+		}},
+		{"Where `plan` is \"basic\", keep `seats` at most 10", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"plan": pick(r, "basic", "pro"), "seats": 1 + r.IntN(10)}
+			if bad {
+				in["plan"], in["seats"] = "basic", 20+r.IntN(80)
+			} else if in["plan"] == "pro" {
+				in["seats"] = 1 + r.IntN(100)
+			}
+			return in
+		}},
+		{"Where `recursive` is true, always give `force`", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"path": word(r), "recursive": bad || r.IntN(2) == 0}
+			if !bad && (in["recursive"] == true || r.IntN(3) == 0) {
+				in["force"] = true
+			}
+			return in
+		}},
+		{"Where `sort` is given, always give `order`", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"q": word(r)}
+			if bad || r.IntN(2) == 0 {
+				in["sort"] = word(r)
+			}
+			if !bad && (in["sort"] != nil || r.IntN(3) == 0) {
+				in["order"] = word(r)
+			}
+			return in
+		}},
+	} {
+		r := rand.New(rand.NewPCG(7, 32))
+		calls := drawn(r, tc.of)
+		found := Find("own", calls)
+		if len(found) != 1 || !strings.HasPrefix(found[0].Line, tc.line) {
+			t.Errorf("want %q, got\n%s", tc.line, lines(found))
+			continue
+		}
+		kept, err := json.Marshal(found[0])
+		var back Rule
+		if err != nil || json.Unmarshal(kept, &back) != nil || back.ID() != found[0].ID() {
+			t.Errorf("%s came back as %s (%v)", found[0].ID(), back.ID(), err)
+		}
+		for _, c := range drawn(r, tc.of) {
+			if p := Plan(&c); found[0].Holds(p) != c.Bad || back.Holds(p) != found[0].Holds(p) {
+				t.Errorf("%s: of %s it holds: %t", found[0].Line, c.Input, found[0].Holds(p))
+			}
+		}
+	}
+}
+
+// A number written as a text, and a name in capitals, are put right with what the caller gave.
+func TestHowAValueIsWrittenIsMendedFromTheCallersOwn(t *testing.T) {
+	for _, tc := range []struct {
+		planned string
+		want    any
+		of      made
+	}{
+		{`{"count":"28"}`, 28.0, func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
+			}
+			return map[string]any{"count": r.IntN(100)}
+		}},
+		{`{"count":"many"}`, nil, func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
+			}
+			return map[string]any{"count": r.IntN(100)}
+		}},
+		{`{"user":"Lena"}`, "lena", func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"user": strings.ToUpper(word(r))}
+			}
+			return map[string]any{"user": word(r)}
+		}},
+	} {
+		found := Find("own", drawn(rand.New(rand.NewPCG(7, 32)), tc.of))
+		if len(found) != 1 {
+			t.Fatalf("of %s: %s", tc.planned, lines(found))
+		}
+		got := found[0].Mend(Plan(&Call{Input: json.RawMessage(tc.planned)}), nil)
+		if tc.want == nil && len(got) > 0 || tc.want != nil && (len(got) != 1 || got[0].Value != tc.want) {
+			t.Errorf("%s became %v", tc.planned, got)
+		}
+	}
+}
+
+// A name that all good calls begin with is told only where it may be.
+func TestHowGoodCallsBeginIsToldOnlyWhereItMayBe(t *testing.T) {
+	of := func(head string) made {
+		return func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"to": word(r) + word(r)}
+			}
+			return map[string]any{"to": head + word(r) + word(r)}
+		}
+	}
+	seen := 0
+	for _, head := range []string{"ref/", "lena.weber@", "/home/lena/", "AKZ93K2LQ81-"} {
+		got := lines(Find("own", drawn(rand.New(rand.NewPCG(7, 32)), of(head))))
+		if strings.Contains(got, `"`+head+`"`) {
+			seen++
+		}
+		if head != "ref/" && strings.Contains(got, head) {
+			t.Errorf("told: %s", got)
+		}
+	}
+	if seen != 1 {
+		t.Errorf("%d beginnings were told, 1 is the control", seen)
+	}
+}
+
+// Where calls with texts and lists fail at random, hardly a size or a form is told of them.
+func TestHardlyASizeIsToldOfFailuresByChance(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 32))
+	with, told, refined := 0, strings.Builder{}, 0
+	const lists = 100
+	for range lists {
+		found := Find("own", drawn(r, func(r *rand.Rand, _ bool) map[string]any {
+			in := map[string]any{
+				"query": strings.Join(words(r, 1+r.IntN(9)), []string{" ", ", ", "/", "-"}[r.IntN(4)]), "tags": words(r, r.IntN(8)),
+				"kind": string("abc"[r.IntN(3)]), "deep": r.IntN(2) == 0,
+			}
+			if r.IntN(2) == 0 {
+				in["name"] = strings.ToUpper(word(r)) + word(r)
+			}
+			return in
+		}))
+		if len(found) > 0 {
+			with++
+			told.WriteString(lines(found))
+		}
+		if slices.ContainsFunc(found, func(r Rule) bool { return r.when.refined() || r.when.where != "" }) {
+			refined++
+		}
+	}
+	if float64(with) > falseDiscovery*lists {
+		t.Errorf("%d of %d lists got a rule, %d a refined one:\n%s", with, lists, refined, told.String())
+	}
+}
