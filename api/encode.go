@@ -193,22 +193,12 @@ const roomyAnswer = 512 << 10
 func encodeOnce(v any) (encoded, error) {
 	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset()
-	err := write(b, v)
+	err := jsonv2.MarshalWrite(b, v, formOf(v))
 	e := encoded{body: b.Bytes(), buffer: b}
 	if b.Cap() > roomyAnswer {
 		e.body, e.buffer = bytes.Clone(e.body), nil
 	}
 	return e, err
-}
-
-func write(b *bytes.Buffer, v any) error {
-	added, ok := v.(wire.AddResponse)
-	if !ok {
-		return jsonv2.MarshalWrite(b, v, formOf(v))
-	}
-	body, err := appendAdded(b.AvailableBuffer(), &added)
-	b.Write(body)
-	return err
 }
 
 // drop lets the buffer of an answer that was written be used again.
