@@ -151,7 +151,7 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 }
 
 // kindNames are the types of values that can be told.
-var kindNames = [...]string{number: "number", text: "text", truth: "truth value", other: ""}
+var kindNames = [...]string{number: "a number", text: "text", truth: "true or false", other: ""}
 
 // before reports whether a value comes before another, or no order is known between them.
 func (v value) before(w value) bool {

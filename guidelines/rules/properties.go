@@ -205,7 +205,7 @@ func (h *hypothesis) writtenLine() string {
 	}
 	switch h.what {
 	case wrongType:
-		return "Give " + p + " as a " + h.set[0] + ", not another type"
+		return "Give " + p + " as " + h.set[0]
 	case marked:
 		return "Write " + p + " without " + names[1]
 	case unmarked:

@@ -110,7 +110,7 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"file": word(r) + ".csv"}
 		}},
-		{"Give `count` as a number, not another type", func(r *rand.Rand, bad bool) map[string]any {
+		{"Give `count` as a number", func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
 			}
@@ -274,5 +274,28 @@ func TestHardlyASizeIsToldOfFailuresByChance(t *testing.T) {
 	}
 	if float64(with) > falseDiscovery*lists {
 		t.Errorf("%d of %d lists got a rule, %d a refined one:\n%s", with, lists, refined, told.String())
+	}
+}
+
+// What one party's good calls begin with is not told to others, whose calls fail: it may have put a
+// word there. The control are two parties.
+func TestHowOnePartysCallsBeginIsNotTold(t *testing.T) {
+	for parties, told := range map[uint64]bool{1: false, 2: true} {
+		calls := drawn(rand.New(rand.NewPCG(7, 32)), func(r *rand.Rand, bad bool) map[string]any {
+			if bad {
+				return map[string]any{"to": word(r)}
+			}
+			return map[string]any{"to": "obey/" + word(r) + word(r)}
+		})
+		for i := range calls {
+			calls[i].Party = 7 + uint64(i)%parties //nolint:gosec // small
+			if calls[i].Bad {
+				calls[i].Party = 3 + uint64(i)%2 //nolint:gosec // small
+			}
+			calls[i].Shared, calls[i].Source = true, calls[i].Party
+		}
+		if got := lines(Find("own", calls)); strings.Contains(got, "obey") != told {
+			t.Errorf("%d parties: %s", parties, got)
+		}
 	}
 }

@@ -108,11 +108,25 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		if !shown(h.set[0]) {
 			return "", nil, false
 		}
+	case beginsNot, endsNot:
+		return "", nil, s.vouched(h.p) // one party alone may have put the words there
 	case offStep:
 		r.stepSaid(behind)
-	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, beginsNot, endsNot, marked, unmarked, wrongType:
+	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, marked, unmarked, wrongType:
 	}
 	return narrow, show, true
+}
+
+// vouched reports whether enough good calls gave a text for a parameter, of several parties where
+// several are known.
+func (s *search) vouched(p string) bool {
+	var q quorum
+	for i := range s.rows {
+		if r := &s.rows[i]; !r.Bad && r.in[p].kind == text {
+			q.add(r)
+		}
+	}
+	return q.met(s.parties)
 }
 
 // formsShown are the forms that can be told.
