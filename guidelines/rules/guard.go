@@ -74,33 +74,17 @@ func (s *search) guardsOf() (out []guard) {
 
 // guarded looks for rules within parts of the calls, on what nothing else explains.
 func (s *search) guarded() (found []Rule) {
-	if s.where != "" || s.hints {
+	if s.where != "" || s.hints || s.recent {
 		return nil
 	}
 	guards := s.guardsOf()
-	for range maxOfKind {
-		var best *search
-		var rules []Rule
-		most := 0
-		for _, g := range guards {
-			sub := s.under(g, len(guards))
-			of := sub.run()
-			n := 0
-			for i := range of {
-				n += of[i].Calls
-			}
-			if n > most {
-				best, rules, most = sub, of, n
-			}
-		}
-		if best == nil {
-			break
-		}
-		found = append(found, rules...)
+	for _, g := range guards {
+		sub := s.under(g, len(guards))
+		found = append(found, sub.run()...)
 		k := 0
 		for i := range s.rows {
-			if best.holds(&s.rows[i]) {
-				s.open[i] = best.open[k]
+			if g.holds(&s.rows[i]) {
+				s.open[i] = sub.open[k]
 				k++
 			}
 		}

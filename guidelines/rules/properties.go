@@ -193,7 +193,7 @@ func (c *column) written() (out []hypothesis) {
 // beside it, or with marks alone.
 func affix(s string) bool {
 	word := strings.TrimFunc(s, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsPunct(r) || r == '+' })
-	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || shown(word))
+	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word))
 }
 
 // writtenLine says how to write a text.

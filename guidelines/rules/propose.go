@@ -55,11 +55,11 @@ func (t tallied) of(good, bad int) (out []string) {
 // name, their members have.
 func tellable(name string) bool {
 	name, property := base(strings.ReplaceAll(name, "[].", "."))
-	if property == ofTurn || property == ofPause {
-		return true
+	if property == ofTurn || property == ofPause || strings.Contains(name, "[") {
+		return property == ofTurn || property == ofPause
 	}
 	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
-	return ok && !strings.Contains(name, "[")
+	return ok
 }
 
 // columnsOf lists the parameters of calls.
@@ -70,14 +70,15 @@ func columnsOf(rows []row) []column {
 		for name, v := range rows[i].in {
 			k, known := at[name]
 			if !known {
-				if !tellable(name) {
-					continue
+				if k = -1; tellable(name) {
+					k = len(list)
+					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, forms: tallied{}, heads: tallied{}})
 				}
-				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, forms: tallied{}, heads: tallied{}})
 			}
-			list[k].take(v, rows[i].Bad)
+			if k >= 0 {
+				list[k].take(v, rows[i].Bad)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b column) int {
