@@ -122,10 +122,12 @@ var conditions = []func(h *hypothesis, r *row, v value) bool{
 	endsNot: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
 	},
-	marked:    func(h *hypothesis, _ *row, v value) bool { return v.kind == text && hasMark(v.text, h.set[0]) },
-	unmarked:  func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !hasMark(v.text, h.set[0]) },
-	wrongType: func(h *hypothesis, _ *row, v value) bool { return v.kind != absent && kindNames[v.kind] != h.set[0] },
-	offStep:   func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
+	marked:   func(h *hypothesis, _ *row, v value) bool { return v.kind == text && hasMark(v.text, h.set[0]) },
+	unmarked: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !hasMark(v.text, h.set[0]) },
+	wrongType: func(h *hypothesis, _ *row, v value) bool {
+		return kindNames[v.kind] != "" && kindNames[v.kind] != h.set[0]
+	},
+	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
 	inState: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
 	},

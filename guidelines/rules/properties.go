@@ -189,6 +189,16 @@ func (c *column) written() (out []hypothesis) {
 	return out
 }
 
+// types is the hypothesis that a value is not of the type that all good ones have.
+func (c *column) types() (out []hypothesis) {
+	for k, w := range kindNames {
+		if w != "" && c.good >= minGood && c.kinds[k].good == c.good && c.kinds[k].bad < c.bad {
+			out = append(out, hypothesis{what: wrongType, p: c.name, set: []string{w}})
+		}
+	}
+	return out
+}
+
 // affix reports whether a line may say that a text begins or ends so: with a word and marks
 // beside it, or with marks alone.
 func affix(s string) bool {

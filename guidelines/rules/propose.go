@@ -194,6 +194,8 @@ func (c *column) member() bool {
 // alone are the hypotheses on one parameter.
 func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	least, heads := minCalls, leastBad
+	parameter, _ := base(c.name)
+	program := partNames.of(parameter) == "command" // how long it is and what it is written with say nothing
 	if hints {
 		least, heads = 1, 1
 	}
@@ -203,19 +205,17 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 			return out
 		}
 	}
-	if c.numeric && len(c.nums) >= minGood {
+	if c.numeric && len(c.nums) >= minGood && !program {
 		out = append(out, c.bounds()...)
 	}
 	if c.textual && c.good >= minGood {
 		out = append(out, c.sets(rows)...)
-		if !hints {
+		if !hints && !program {
 			out = append(out, c.written()...)
 		}
 	}
-	for k := range kindNames {
-		if w := kindNames[k]; w != "" && !hints && c.good >= minGood && c.kinds[k].good == c.good && c.kinds[k].bad < c.bad {
-			out = append(out, hypothesis{what: wrongType, p: c.name, set: []string{w}})
-		}
+	if !hints {
+		out = append(out, c.types()...)
 	}
 	for _, s := range c.texts.of(0, least) {
 		if s != "" && shown(s) {

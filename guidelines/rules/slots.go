@@ -62,7 +62,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
 	narrow, show, ok := r.narrowed(s, behind, worked)
-	if !ok {
+	if !ok || (h.what == beginsNot || h.what == endsNot) && !s.vouched(h.p) { // one party alone may have put the words there
 		return
 	}
 	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
@@ -108,11 +108,9 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		if !shown(h.set[0]) {
 			return "", nil, false
 		}
-	case beginsNot, endsNot:
-		return "", nil, s.vouched(h.p) // one party alone may have put the words there
 	case offStep:
 		r.stepSaid(behind)
-	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, marked, unmarked, wrongType:
+	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, beginsNot, endsNot, marked, unmarked, wrongType:
 	}
 	return narrow, show, true
 }
