@@ -95,7 +95,7 @@ func (s *search) guarded() (found []Rule) {
 // under is the search within a part of the calls.
 func (s *search) under(g guard, of int) *search {
 	sub := &search{
-		several: s.several, parties: s.parties, recent: s.recent, own: s.own, kinds: map[string]bool{}, guard: g, guards: of,
+		several: s.several, parties: s.parties, own: s.own, kinds: map[string]bool{}, guard: g, guards: of,
 	}
 	for i := range s.rows {
 		if g.holds(&s.rows[i]) {

@@ -57,6 +57,7 @@ func properties(out map[string]value, leaves []Leaf) {
 		l := &leaves[i]
 		list, _ := inList(l.Path)
 		switch {
+		case strings.Contains(l.Path, "#"):
 		case l.Kind == Array && !strings.Contains(l.Path, "[]"):
 			number(l.Path+ofItems, l.Number)
 			elements[l.Path+"[]"] = nil

@@ -299,3 +299,17 @@ func TestHowOnePartysCallsBeginIsNotTold(t *testing.T) {
 		}
 	}
 }
+
+// A parameter whose name holds the mark of properties is none.
+func TestANameWithTheMarkOfPropertiesIsNotToldAsOne(t *testing.T) {
+	found := Find("own", drawn(rand.New(rand.NewPCG(7, 32)), func(r *rand.Rand, bad bool) map[string]any {
+		n := r.IntN(40)
+		if bad {
+			n += 50
+		}
+		return map[string]any{"title": word(r), "title#length": n, "issue#": n, "list": []any{}, "list#items": n}
+	}))
+	if len(found) > 0 {
+		t.Errorf("got %s", lines(found))
+	}
+}

@@ -147,6 +147,9 @@ func inputOf(leaves []Leaf) map[string]value {
 	gave := map[string]int{} // of the paths within lists
 	for i := range leaves {
 		l := &leaves[i]
+		if strings.Contains(l.Path, "#") { // the mark of properties; no line may hold such a name
+			continue
+		}
 		if l.Kind != Word || l.Scalar() {
 			gave[l.Path]++
 		}
