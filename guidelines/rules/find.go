@@ -431,7 +431,8 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 }
 
 // support counts the open calls of a kind, n, and those among them that a condition
-// explains: what was sent again in its run counts once, and one source has a cap. It is 0
+// explains: what was sent again in its run counts once, so does a run of which each further call
+// meets the condition, and one source has a cap. It is 0
 // where too few are explained.
 func (s *search) support(c *candidate, kind string) (calls, n, counted float64) {
 	var q quorum
@@ -447,8 +448,9 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 		if !c.meets[i] {
 			continue
 		}
+		known := q.runs[row.run()]
 		q.add(row)
-		if calls++; !row.repeat {
+		if calls++; !row.repeat && (!known || !c.ofRun()) {
 			bySource[row.Source]++
 		}
 	}

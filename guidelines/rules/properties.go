@@ -49,6 +49,9 @@ func (h *hypothesis) property() bool {
 	return property != ""
 }
 
+// ofRun reports whether the condition is about the calls of the run before.
+func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
+
 // properties adds those of the leaves of an input.
 func properties(out map[string]value, leaves []Leaf) {
 	number := func(p string, n float64) { out[p] = value{kind: number, num: n, text: plain(n)} }

@@ -313,3 +313,22 @@ func TestANameWithTheMarkOfPropertiesIsNotToldAsOne(t *testing.T) {
 		t.Errorf("got %s", lines(found))
 	}
 }
+
+// Agents that give up after some refusals are no bound on how often a run may call.
+func TestRunsThatEndInRefusalsAreNoBoundOnTheirCalls(t *testing.T) {
+	var calls []Call
+	for run, good := range []int{10, 8, 9} {
+		for n := range good + 4 {
+			message := ""
+			if n >= good {
+				message = "E44"
+			}
+			c := call(0, fmt.Sprintf(`{"q":"w%d"}`, len(calls)), message)
+			c.Run, c.Named, c.Turn, c.Pause = uint64(run+1), true, n+1, 20 //nolint:gosec // small
+			calls = append(calls, c)
+		}
+	}
+	if found := Find("own", calls); len(found) > 0 {
+		t.Errorf("got %s", lines(found))
+	}
+}

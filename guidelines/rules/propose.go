@@ -55,7 +55,7 @@ func (t tallied) of(good, bad int) (out []string) {
 // name, their members have.
 func tellable(name string) bool {
 	name, property := base(strings.ReplaceAll(name, "[].", "."))
-	if property == ofTurn || property == ofPause || strings.Contains(name, "[") {
+	if name == "" || strings.Contains(name, "[") {
 		return property == ofTurn || property == ofPause
 	}
 	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
