@@ -56,3 +56,24 @@ func TestSizesOfCutInputsBecomeRules(t *testing.T) {
 		}
 	}
 }
+
+// However many sizes an input has, what is kept of it stays small.
+func TestTheSizesOfACutInputAreFew(t *testing.T) {
+	t.Parallel()
+	input := map[string]string{}
+	for i := range 200 {
+		input[fmt.Sprintf("member_with_a_long_name_%03d", i)] = strings.Repeat("w", 300+i)
+	}
+	raw, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ob := evidence.NewObserver().Observe(&memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Input: raw, Output: "ok", Success: true,
+		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},
+	})
+	ob.Trim()
+	if kept, err := json.Marshal(ob); err != nil || len(ob.Sizes) == 0 || len(kept) > 5<<10 {
+		t.Errorf("%d sizes, %d bytes are kept of %d (%v)", len(ob.Sizes), len(kept), len(raw), err)
+	}
+}

@@ -29,12 +29,14 @@ const (
 // removes the output, except for a failed call's message.
 func (ob *Observation) Trim() {
 	ob.Same = hashOf("input", string(ob.Input))
-	whole := ob.Input
-	if ob.Input, ob.leaves, ob.said, ob.form = trimInput(whole), nil, nil, ""; len(whole) > trimmedText {
-		left := rules.Sizes(ob.Input)
-		ob.Sizes = rules.Sizes(whole)
-		maps.DeleteFunc(ob.Sizes, func(p string, n float64) bool { m, has := left[p]; return has && m == n })
+	if len(ob.Input) > trimmedText {
+		whole := ob.values()
+		ob.Input = trimInput(ob.Input)
+		ob.Sizes = rules.LostSizes(whole, rules.LeavesOf(ob.Input))
+	} else {
+		ob.Input = slices.Clone(ob.Input)
 	}
+	ob.leaves, ob.said, ob.form = nil, nil, ""
 	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
 		ob.Output = textsafe.Head(errortext.Unwrap(ob.Output), trimmedOutput)
 	} else {
@@ -48,9 +50,6 @@ func (ob *Observation) Trim() {
 }
 
 func trimInput(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= trimmedText {
-		return slices.Clone(raw)
-	}
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return json.RawMessage(`"` + "…" + `"`)

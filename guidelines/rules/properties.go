@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,15 +29,19 @@ func base(p string) (parameter, property string) {
 	return p, ""
 }
 
-// Sizes lists the properties of an input that are numbers.
-func Sizes(input json.RawMessage) map[string]float64 {
-	sizes := map[string]float64{}
-	for p, v := range inputOf(LeavesOf(input)) {
-		if _, property := base(p); property != "" && v.kind == number {
-			sizes[p] = v.num
+// LostSizes lists the properties of an input, as "title#length", that are numbers and that what was
+// left of it does not show; so many at most as there are parameters that are compared.
+func LostSizes(whole, left []Leaf) map[string]float64 {
+	all, still := map[string]value{}, map[string]value{}
+	properties(all, whole)
+	properties(still, left)
+	lost := map[string]float64{}
+	for _, p := range slices.Sorted(maps.Keys(all)) {
+		if v := all[p]; v.kind == number && v != still[p] && len(lost) < maxPaths {
+			lost[p] = v.num
 		}
 	}
-	return sizes
+	return lost
 }
 
 // Cut stands at the end of a text that was cut: how long it was is not known from it.
@@ -60,7 +64,7 @@ func properties(out map[string]value, leaves []Leaf) {
 		l := &leaves[i]
 		list, _ := inList(l.Path)
 		switch {
-		case strings.Contains(l.Path, "#"):
+		case l.Path == "", strings.Contains(l.Path, "#"):
 		case l.Kind == Array && !strings.Contains(l.Path, "[]"):
 			number(l.Path+ofItems, l.Number)
 			elements[l.Path+"[]"] = nil
