@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable
 
@@ -22,3 +25,14 @@ async def cancel_once(happened: Callable[[], object], run: Awaitable) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+def run_python(*args: str, **options) -> subprocess.CompletedProcess:
+    """Runs this Python anew. Some virtual machines now and then fail to start a process (EFAULT): once more, then."""
+    options.setdefault("timeout", PATIENCE)
+    try:
+        return subprocess.run([sys.executable, *args], **options)
+    except OSError as e:
+        if e.errno != errno.EFAULT:
+            raise
+        return subprocess.run([sys.executable, *args], **options)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, run_python
 
 import memoryd
 
@@ -81,7 +79,7 @@ def test_every_framework_has_a_block() -> None:
 def run(program: Path, text: str, server) -> str:
     program.write_text(text)
     env = {**os.environ, "MEMORYD_URL": server.url, "MEMORYD_WORKSPACE": program.stem, "OTEL_SDK_DISABLED": "true"}
-    done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, timeout=5 * PATIENCE)
+    done = run_python(str(program), env=env, capture_output=True, text=True, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

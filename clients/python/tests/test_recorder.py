@@ -5,8 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import http.server
 import re
-import subprocess
-import sys
 import threading
 import time
 import tracemalloc
@@ -14,7 +12,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, run_python
 
 import memoryd
 from memoryd._recorder import monotonic
@@ -98,7 +96,7 @@ def test_the_end_of_a_program_sends_the_rest(own_server) -> None:
         "@memoryd.tool\ndef t(i): return i\n"
         "for i in range(7): t(i)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=2 * PATIENCE)
+    run_python("-c", program, check=True)
     assert total(memoryd.Client(own_server.url)) == 7
 
 
@@ -111,7 +109,7 @@ def test_a_program_ends_at_once_when_memoryd_is_away() -> None:
         "assert t(1) == 1\n"
     )
     began = monotonic()
-    done = subprocess.run([sys.executable, "-c", program], timeout=2 * PATIENCE, capture_output=True, text=True)
+    done = run_python("-c", program, capture_output=True, text=True)
     assert done.returncode == 0 and "not delivered" in done.stderr
     assert monotonic() - began < PATIENCE
 
@@ -238,7 +236,7 @@ def test_sigterm_while_a_call_is_queued_loses_nothing(own_server) -> None:
         "    r._queue.append((r._queue[0][0].replace('ok', 'second').replace('call_', 'x'), False))\n"
         "time.sleep(60)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, capture_output=True, text=True)
+    done = run_python("-c", program, capture_output=True, text=True)
     assert (done.returncode, total(memoryd.Client(own_server.url))) == (-15, 2), done.stderr
 
 
@@ -294,7 +292,7 @@ def ended(server, folder: Path, end: str, state: str, kept: bool) -> tuple[int, 
         f"r = memoryd.Recorder(c, interval=0.02, close_timeout=0.5, journal={journal})\n"
         "for i in range(50): r.record(memoryd.Call('t', {'i': i}, output='ok'))\n" + ENDS[end]
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    done = run_python("-c", program, capture_output=True, text=True)
     delivered = total(memoryd.Client(server.url, workspace=workspace)) if state == "up" else 0
     on_disk = sum(p.read_text().count("tool_name") for p in folder.glob("calls.jsonl*"))
     other.released.set()
