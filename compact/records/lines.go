@@ -23,6 +23,7 @@ const alike = 4
 // kindOf is a line without what tells it from others of its kind: words with digits.
 func kindOf(l string) string {
 	var b strings.Builder
+	b.Grow(min(len(l), 160))
 	eachPart(l, func(part string, word, digits bool) {
 		switch {
 		case b.Len() >= 160:
@@ -72,11 +73,13 @@ func kindsIn(body string) kinds {
 			continue
 		}
 		name := kindOf(l)
-		if k.of[name] == nil {
-			k.of[name] = &kind{}
+		x := k.of[name]
+		if x == nil {
+			x = &kind{}
+			k.of[name] = x
 		}
-		k.of[name].n++
-		k.of[name].last = l
+		x.n++
+		x.last = l
 		k.lines++
 		eachLetters(l, func(w string) { k.words[w]++ })
 	}
@@ -94,9 +97,12 @@ func kindsIn(body string) kinds {
 // folded writes the lines of one kind as one where they stand first, and "" for the others,
 // if most lines are of few kinds.
 func (k *kinds) folded(l string) string {
+	if !k.folds {
+		return l
+	}
 	x := k.of[kindOf(visible(l))]
 	switch {
-	case !k.folds || x == nil || x.n < alike:
+	case x == nil || x.n < alike:
 		return l
 	case x.told:
 		return ""
@@ -106,9 +112,10 @@ func (k *kinds) folded(l string) string {
 }
 
 // rarest tells how much less often the rarest word of a line comes than lines do.
-func (k *kinds) rarest(l string) (most float64) {
-	eachLetters(l, func(w string) { most = max(most, math.Log(float64(k.lines)/float64(max(1, k.words[w])))) })
-	return most
+func (k *kinds) rarest(l string) float64 {
+	least := k.lines
+	eachLetters(l, func(w string) { least = min(least, max(1, k.words[w])) })
+	return math.Log(float64(k.lines) / float64(least))
 }
 
 // rare tells how much rarer than usual the rarest word of a line is: a line that is like
@@ -143,7 +150,10 @@ func (w *walker) readLines(body string) {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), asked: numberIn.FindAllString(t.Body, 8), shown: shown}
+	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(t.Tool, nil, nil), shown: shown}
+	for _, n := range numberIn.FindAllString(t.Body, 8) {
+		r.asked = append(r.asked, number(n))
+	}
 	for l := range strings.SplitSeq(body, "\n") {
 		r.quote(l)
 	}
@@ -164,11 +174,10 @@ const leastListed = 3
 func listingOf(body string) *listing {
 	x := &listing{lines: map[int]string{}, items: map[*item]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
-		m := numbered.FindStringSubmatch(l)
-		if m == nil {
+		n, _, end := numbered(l)
+		if end == 0 {
 			continue
 		}
-		n, _ := strconv.Atoi(m[1]) // are digits
 		if len(x.lines) == 0 {
 			x.first = n
 		} else if n <= x.last {
@@ -188,7 +197,7 @@ func listingOf(body string) *listing {
 func (s *Set) relist(x *listing, tool string) {
 	equal := map[*listing]int{}
 	for _, l := range x.lines {
-		if len(l) > 2*len(numbered.FindString(l)) {
+		if says(l) {
 			equal[s.listed[l]]++
 			s.listed[l] = x
 		}
@@ -197,7 +206,7 @@ func (s *Set) relist(x *listing, tool string) {
 	for old, same := range equal {
 		both := 0
 		for n, l := range old.lines {
-			if _, ok := x.lines[n]; ok && len(l) > 2*len(numbered.FindString(l)) {
+			if _, ok := x.lines[n]; ok && says(l) {
 				both++
 			}
 		}
@@ -218,14 +227,20 @@ func (s *Set) relist(x *listing, tool string) {
 	}
 }
 
+// says reports a line that says more than its number.
+func says(l string) bool {
+	_, _, end := numbered(l)
+	return len(l) > 2*end
+}
+
 // lineReader reads a text line by line.
 type lineReader struct {
 	s     *Set
 	t     *Text
 	above *item // the head of what is quoted
 	kinds kinds
-	asked []string // numbers that the call named
-	lines int      // that may be chosen
+	asked []int // numbers that the call named
+	lines int   // that may be chosen
 	shown *listing
 }
 
@@ -242,13 +257,13 @@ func (r *lineReader) quote(line string) {
 	}
 	if text == whole {
 		rare = r.kinds.rare(text)
-		lead := indent.FindString(line)
-		text = lead + visible(line[len(lead):])
+		_, mark, _ := numbered(line)
+		lead := mark + blanks(line[mark:min(len(line), mark+40)])
+		text = line[:lead] + visible(line[lead:])
 	}
-	number := 0 // tells where it stands, not what it says
-	if m := numbered.FindStringSubmatch(text); m != nil {
-		number = len(m[0])
-		at, _ = strconv.Atoi(m[1]) // are digits
+	n, _, number := numbered(text) // tells where it stands, not what it says
+	if number > 0 {
+		at = n
 	}
 	if number == len(text) {
 		return
@@ -268,25 +283,45 @@ func (r *lineReader) quote(line string) {
 	}
 }
 
-// numberIn finds numbers, numbered those that the lines of a listing begin with, dated what begins
-// with a date, indent what stands before the text of a line.
+// numberIn finds numbers, dated what begins with a date.
 var (
 	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
-	numbered = regexp.MustCompile(`^[ \t]*([0-9]{1,7})[:|\t ][ \t]*`)
 	dated    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
-	indent   = regexp.MustCompile(`^(?:[ \t]*[0-9]{1,7}[:|\t ])?[ \t]{0,40}`)
 )
 
-// nearness tells how near the number of a line of a listing is to one that was asked for.
-func (r *lineReader) nearness(l string) (best float64) {
-	if m := numbered.FindStringSubmatch(l); m != nil {
-		at, _ := strconv.Atoi(m[1]) // are digits
-		for _, a := range r.asked {
-			n, _ := strconv.Atoi(a)
-			best = max(best, math.Exp(-math.Abs(float64(at-n))/4))
-		}
+// numbered reads the number that a line of a listing begins with, up to the mark behind it and
+// up to the text; 0 where there is none.
+func numbered(l string) (n, mark, end int) {
+	from := blanks(l)
+	to := from
+	for to < len(l) && l[to] >= '0' && l[to] <= '9' {
+		to++
 	}
-	return best
+	if to == from || to-from > 7 || to == len(l) || strings.IndexByte(":|\t ", l[to]) < 0 {
+		return 0, 0, 0
+	}
+	return number(l[from:to]), to + 1, to + 1 + blanks(l[to+1:])
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // are digits
+	return n
+}
+
+// blanks counts the white space at the beginning of a line.
+func blanks(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
+
+// nearness tells how near the number of a line of a listing is to one that was asked for.
+func (r *lineReader) nearness(l string) float64 {
+	at, _, end := numbered(l)
+	if end == 0 {
+		return 0
+	}
+	least := math.Inf(1)
+	for _, n := range r.asked {
+		least = min(least, math.Abs(float64(at-n)))
+	}
+	return math.Exp(-least / 4)
 }
 
 // cutPiece takes the beginning of a long line, to a word.

@@ -107,7 +107,6 @@ type item struct {
 	plan        bool     // a list that a call left, as it stands
 	thing       string   // what a call's line is about: the record that it changed, or all that it named
 	picked      bool     // a model wants it
-	ratio       float64  // what it was worth for each token when last asked
 }
 
 type itemKind uint8

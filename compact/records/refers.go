@@ -8,7 +8,7 @@ func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
 		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || c.s.told(it)
 	})
-	c.from(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return !c.meant[it] }), share, room)
+	c.from(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return it.row != nil || !c.meant[it] }), share, room)
 	share -= c.from(fresh, share*2/3, room)
 	slices.Reverse(fresh)
 	c.from(fresh, share, room)
@@ -29,10 +29,10 @@ func (c *choice) lastLead() *item {
 	return nil
 }
 
-// subject is what a line is about: its record, or itself.
-func (it *item) subject() any {
+// subject is what a line is about: its record, that is the first line of that, or itself.
+func (it *item) subject() *item {
 	if it.row != nil {
-		return it.row
+		return it.row.units[0]
 	}
 	return it
 }
@@ -44,38 +44,39 @@ const meant, few = 2, 2
 // spokenOf finds the records and the lines of calls and outputs that what stays speaks of:
 // it has an identifier that few of their kind have, or so many of their values that no
 // other is meant.
-func (c *choice) spokenOf() map[any]bool {
+func (c *choice) spokenOf() map[*item]bool {
 	type use struct {
-		of    any
+		of    *item
+		kind  itemKind
 		value int32
 	}
 	count, had := map[use]int{}, map[use]bool{}
-	each := func(f func(subject, kind any, k int32)) {
+	each := func(f func(subject, head *item, kind itemKind, k int32)) {
 		for _, it := range c.s.items {
-			var kind any = it.kind
+			var head *item
 			if it.row != nil {
-				kind = it.row.head
+				head = it.row.head
 			} else if it.kind != callItem && it.kind != quoteItem {
 				continue
 			}
 			for _, k := range it.values {
 				if v := &c.s.values.all[k]; v.focus && len(v.text) > 2 && !it.stale && !it.carried {
-					f(it.subject(), kind, k)
+					f(it.subject(), head, it.kind, k)
 				}
 			}
 		}
 	}
-	each(func(subject, kind any, k int32) {
-		if u := (use{subject, k}); !had[u] {
+	each(func(subject, head *item, kind itemKind, k int32) {
+		if u := (use{subject, 0, k}); !had[u] {
 			had[u] = true
-			count[use{kind, k}]++
+			count[use{head, kind, k}]++
 		}
 	})
-	sums, about := map[any]float64{}, map[any]bool{}
-	each(func(subject, kind any, k int32) {
-		if u := (use{subject, k}); had[u] {
+	sums, about := map[*item]float64{}, map[*item]bool{}
+	each(func(subject, head *item, kind itemKind, k int32) {
+		if u := (use{subject, 0, k}); had[u] {
 			had[u] = false
-			n := count[use{kind, k}]
+			n := count[use{head, kind, k}]
 			sums[subject] += 1 / float64(n)
 			about[subject] = about[subject] || sums[subject] >= meant || c.s.values.all[k].ident && n <= few
 		}

@@ -79,7 +79,7 @@ const (
 // beside reports a part of a list of which another part names a thing that is spoken of.
 func (c *choice) beside(it *item) bool {
 	spoken := func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text }
-	return it.label != "" && c.meant[it.row] && !c.s.told(it) &&
+	return it.label != "" && c.meant[it.subject()] && !c.s.told(it) &&
 		slices.ContainsFunc(it.row.units, func(u *item) bool { return u.label == it.label && slices.ContainsFunc(u.values, spoken) })
 }
 
@@ -114,9 +114,9 @@ type choice struct {
 	taken   map[*item]bool
 	shapes  map[string]bool // of the units taken
 	used    int
-	meant   map[any]bool // rows and items that what stays speaks of
-	scarce  bool         // nested keys are left out
-	bare    bool         // heads as well
+	meant   map[*item]bool // lines, and the first of records, that what stays speaks of
+	scarce  bool           // nested keys are left out
+	bare    bool           // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -223,26 +223,37 @@ const nearly, worthless = 0.95, 1e-6
 // choose takes the best until the room is full, of those about equal the newest first. What a
 // line is worth falls while others are taken.
 func (c *choice) choose(room int) {
-	var left []*item
+	type candidate struct {
+		ratio float64 // what it was worth for each token when last asked
+		*item
+	}
+	left := make([]candidate, 0, len(c.s.items))
 	most := 0.0
 	for _, it := range slices.Backward(c.s.items) {
-		if it.ratio = c.worth(it) / float64(c.cost(it)); it.ratio > 0 && !c.taken[it] && !it.stale {
-			left = append(left, it)
-			most = max(most, it.ratio)
+		if c.taken[it] || it.stale {
+			continue
+		}
+		if ratio := c.worth(it) / float64(c.cost(it)); ratio > 0 {
+			left = append(left, candidate{ratio, it})
+			most = max(most, ratio)
 		}
 	}
 	for least := most * nearly; len(left) > 0 && least > most*worthless; least *= nearly {
-		left = slices.DeleteFunc(left, func(it *item) bool {
-			if it.ratio < least {
-				return false
+		later := left[:0]
+		for _, x := range left {
+			if x.ratio >= least {
+				cost := c.cost(x.item)
+				x.ratio = c.worth(x.item) / float64(cost)
+				if x.ratio >= least {
+					if c.used+cost <= room {
+						c.take(x.item)
+					}
+					continue
+				}
 			}
-			it.ratio = c.worth(it) / float64(c.cost(it))
-			best := it.ratio >= least
-			if best && c.used+c.cost(it) <= room {
-				c.take(it)
-			}
-			return best
-		})
+			later = append(later, x)
+		}
+		left = later
 	}
 }
 

@@ -88,7 +88,14 @@ func eachWord(text string, f func(string)) {
 		for j < len(text) && !separates(text[j]) && (spaceless(text[j]) == unspaced || text[j] >= 0x80 && text[j] < 0xc0) {
 			j++
 		}
-		if w := strings.Trim(text[i:j], ".:,!?*`-"); w != "" {
+		w := text[i:j]
+		for w != "" && encloses(w[0]) {
+			w = w[1:]
+		}
+		for w != "" && encloses(w[len(w)-1]) {
+			w = w[:len(w)-1]
+		}
+		if w != "" {
 			f(w)
 		}
 		i = j
@@ -98,6 +105,15 @@ func eachWord(text string, f func(string)) {
 // spaceless reports the first byte of a character from U+3000 to U+FFFF: scripts of East
 // Asia and their punctuation.
 func spaceless(c byte) bool { return c >= 0xe3 && c <= 0xef }
+
+// encloses reports punctuation that is no part of the word that it stands at.
+func encloses(c byte) bool {
+	switch c {
+	case '.', ':', ',', '!', '?', '*', '`', '-':
+		return true
+	}
+	return false
+}
 
 func separates(c byte) bool {
 	switch c {
@@ -126,7 +142,7 @@ func identifies(s string) bool {
 		}
 	}
 	switch {
-	case digits > 0 && (strings.Trim(s[1:], "0123456789.,:") == "" && (s[0] == '-' || s[0] == '$' || s[2] == ':')):
+	case digits > 0 && (s[0] == '-' || s[0] == '$' || s[2] == ':') && strings.Trim(s[1:], "0123456789.,:") == "":
 		return false
 	case digits >= 4:
 		return true
