@@ -189,7 +189,7 @@ func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]b
 	var planned []*rules.Planned
 	for _, g := range d.Grounds {
 		var r rules.Rule
-		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil {
+		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil || !r.Alone() {
 			continue
 		}
 		if planned == nil {

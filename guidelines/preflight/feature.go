@@ -36,6 +36,13 @@ func (h hash) int(n int) hash {
 	return h
 }
 
+// mixed spreads each bit over all, by the finalizer of MurmurHash3.
+func (h hash) mixed() hash {
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
 // aspect is a way to cut an input into pieces.
 type aspect uint8
 

@@ -38,7 +38,13 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 	}
 	ob := v.observer.Observe(&memoryd.Call{Input: input, Metadata: run})
 	ob.Turn, ob.Pause = v.turn(m.options.Tool)
-	return ob.Planned()
+	p := ob.Planned()
+	for i := range v.run {
+		if c := &v.run[i]; !c.wrong && slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return !t.Alone() }) {
+			p.After(tested.LeavesOf(c.Input))
+		}
+	}
+	return p
 }
 
 // turn is which call of a tool in its run the planned one is, and how many seconds after the one

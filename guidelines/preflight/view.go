@@ -7,6 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	tested "memoryd/guidelines/rules"
 	"memoryd/store"
 )
 
@@ -57,17 +58,37 @@ func (m *Model) view(in *planned, p Planned) *view {
 	if p.Run == "" { // a run tells more
 		t.since()
 	}
-	v.state.last = map[uint64]bool{}
 	t.ofRun()
+	if len(m.options.Tested) > 0 {
+		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
+		v.run = slices.DeleteFunc(v.run, func(c runCall) bool { return c.failed && m.avoids(v, &c) })
+	}
+	v.take()
 	common := 0.0
 	if c := v.lastFailure(); c != nil && v.state.streak > 0 {
 		common = in.common(read(c.Input))
 	}
 	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
-	if len(m.options.Tested) > 0 {
-		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
-	}
 	return v
+}
+
+// avoids reports whether a call of the run failed by a rule that the planned call keeps: then that
+// failure says nothing of it.
+func (m *Model) avoids(v *view, failed *runCall) bool {
+	p := tested.Plan(&tested.Call{Input: failed.Input})
+	return slices.ContainsFunc(m.brokenBy(p), func(t *Tested) bool { return !t.About() && !slices.Contains(v.breaks, t) && !v.contradicts(t) })
+}
+
+// take looks at how the tool's calls in the run came out.
+func (v *view) take() {
+	v.state.last = map[uint64]bool{}
+	for i := range v.run {
+		identity := v.in.identity
+		if !v.run[i].same {
+			identity++ // that of no call
+		}
+		v.state.take(identity, v.run[i].failed)
+	}
 }
 
 // tally counts what is known of equal calls, and of all, while a view is made.
@@ -125,11 +146,6 @@ func (t *tally) ofRun() {
 		}
 		same := v.in.equals(c.Input)
 		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), same: same})
-		identity := v.in.identity
-		if !same {
-			identity++ // that of no call
-		}
-		v.state.take(identity, failed)
 		t.unlearned(c.Key, failed, same, false)
 	}
 }

@@ -60,7 +60,7 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	case notLike:
 		return columns * subsets(len(s.column(c.p).forms), len(c.set))
 	default:
-		return columns * float64(s.looked[at{c.what, c.p, c.q}])
+		return columns * float64(s.looked[at{c.what, c.p, c.q, c.op}])
 	}
 }
 

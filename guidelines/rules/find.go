@@ -15,6 +15,7 @@ type candidate struct {
 
 	meets  []bool
 	silent bool    // nothing can be told of it
+	told   bool    // a rule comes from it
 	good   float64 // calls that meet it
 }
 
@@ -62,8 +63,8 @@ func wrong(own string, rows []row, proposed []Proposal) []Rule {
 		}
 		last = from
 		s := search{
-			rows: rows[from:], open: open[from:], several: several(rows), parties: parties(rows), recent: span > 0,
-			own: own, proposed: proposed, kinds: kinds,
+			rows: rows[from:], open: open[from:], before: rows[:from], wasOpen: open[:from], recent: span > 0,
+			several: several(rows), parties: parties(rows), own: own, proposed: proposed, kinds: kinds,
 		}
 		found = append(found, s.run()...)
 	}
@@ -151,9 +152,11 @@ func activeParties(rows []row) map[uint64]bool {
 type search struct {
 	rows    []row
 	open    []bool
-	several bool // sources
-	parties bool // several
-	recent  bool // only the newest calls, which one party may have flooded
+	before  []row  // the calls before these
+	wasOpen []bool // of them
+	several bool   // sources
+	parties bool   // several
+	recent  bool   // only the newest calls, which one party may have flooded
 	own     string
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
@@ -173,6 +176,7 @@ type search struct {
 type at struct {
 	what what
 	p, q string
+	op   operator
 }
 
 // column is what the calls gave for a parameter.
@@ -248,7 +252,7 @@ func (s *search) candidates(cols []column) {
 			continue
 		}
 		h.guard = s.guard
-		s.looked[at{h.what, h.p, h.q}]++
+		s.looked[at{h.what, h.p, h.q, h.op}]++
 		if s.ways++; h.refined() {
 			s.finer++
 		}
@@ -278,11 +282,15 @@ func (s *search) against(c *candidate) (good int) {
 	}
 	known := map[string]bool{"": true}
 	for i := range s.rows {
-		if m := c.member(&s.rows[i]); !s.rows[i].Bad && !known[m] {
-			known[m] = true
-			if i > last && !c.meets[i] {
-				good++
-			}
+		isNew := false
+		if s.rows[i].Bad {
+			continue
+		}
+		for _, m := range c.members(&s.rows[i]) {
+			isNew, known[m] = isNew || !known[m], true
+		}
+		if isNew && i > last && !c.meets[i] {
+			good++
 		}
 	}
 	return good
@@ -305,10 +313,15 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 				behind = append(behind, row)
 			}
 		}
+		if s.wavers(top, kind) {
+			top.silent = true
+			continue
+		}
 		if rule.tell(s, top, behind); rule.Line == "" {
 			top.silent = true
 			continue
 		}
+		top.told = true
 		for i := range s.rows {
 			if s.rows[i].kind == kind && top.meets[i] {
 				s.open[i] = false
@@ -316,6 +329,22 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 		}
 		return top, rule, true
 	}
+}
+
+// wavers reports whether no fewer calls under a condition failed so, before the last that went well
+// under it, than went well: then it is not the tool that has changed since.
+func (s *search) wavers(c *candidate, kind string) bool {
+	failed, good, of := 0, 0, 0 // of them before the last good one
+	for i := range s.before {
+		switch r := &s.before[i]; {
+		case r.Bad && (r.kind != kind || !s.wasOpen[i]), !c.holds(r):
+		case r.Bad:
+			failed++
+		default:
+			good, of = good+1, failed
+		}
+	}
+	return of >= max(leastBad, good)
 }
 
 // both is one rule for the calls behind two that have the same condition.
@@ -421,10 +450,13 @@ func (s *search) top(kind string) (*candidate, Rule) {
 // simpler reports whether of two conditions that explain as much of a kind of failure the
 // first one is to be told: the one that fewer failures of other kinds meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
+	if kind == "" && a.told != b.told { // messages that came once tell no causes apart
+		return a.told
+	}
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
 	}
-	if x, y := a.property(), b.property(); x != y {
+	if x, y := a.property() || a.op != "", b.property() || b.op != ""; x != y {
 		return y
 	}
 	return a.what < b.what

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -32,6 +31,9 @@ const (
 	both
 	neither
 	equal
+	differ
+	taken
+	takenInRun
 	notAfter
 	aboveWithout
 	notBefore
@@ -39,117 +41,183 @@ const (
 	exceeds // the number that an earlier answer gave beside the value of q
 )
 
-// whatNames are how conditions are stored; none is ever changed.
-var whatNames = [...]string{
-	without:      "without",
-	with:         "with",
-	above:        "above",
-	below:        "below",
-	is:           "is",
-	begins:       "begins",
-	notIn:        "not_in",
-	notLike:      "not_like",
-	beginsNot:    "begins_not",
-	endsNot:      "ends_not",
-	marked:       "marked",
-	unmarked:     "unmarked",
-	wrongType:    "wrong_type",
-	offStep:      "off_step",
-	inState:      "in_state",
-	unseen:       "unseen",
-	apart:        "apart",
-	both:         "both",
-	neither:      "neither",
-	equal:        "equal",
-	notAfter:     "not_after",
-	aboveWithout: "above_without",
-	notBefore:    "not_before",
-	says:         "says",
-	exceeds:      "exceeds",
+func (w what) String() string { return conditions[w].name }
+
+// condition is a way in which calls go wrong.
+type condition struct {
+	name string // as it is stored; none is ever changed
+	// finer reports that it is about how a value is written, or about values together.
+	finer bool
+	// holds says when a call meets it; v is what it gave for the parameter.
+	holds func(h *hypothesis, r *row, v value) bool
+	// line says what to do; p is the parameter, narrow what messages say of the bound or of the
+	// form, shown the values that may be.
+	line func(h *hypothesis, p, narrow string, shown []string) string
 }
 
-func (w what) String() string { return whatNames[w] }
+// conditions are all there are. Of a call that is planned no message was heard yet.
+var conditions = []condition{
+	without: {name: "without", holds: func(h *hypothesis, r *row, v value) bool {
+		list, _ := inList(h.p)
+		return v.kind == absent && (list == "" || r.in[list+"[]"].kind != absent)
+	}, line: func(_ *hypothesis, p, _ string, _ []string) string { return "Always give " + p }},
+	with: {
+		name: "with", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
+		line: func(_ *hypothesis, p, _ string, _ []string) string { return "Leave out " + p },
+	},
+	above: {
+		name: "above", holds: func(h *hypothesis, r *row, _ value) bool { n, is := h.amount(r); return is && n > h.bound },
+		line: func(h *hypothesis, p, narrow string, _ []string) string {
+			return "Keep " + p + " at most " + plain(h.bound) + narrow
+		},
+	},
+	below: {
+		name: "below", holds: func(h *hypothesis, r *row, _ value) bool { n, is := h.amount(r); return is && n < h.bound },
+		line: func(h *hypothesis, p, narrow string, _ []string) string {
+			return "Keep " + p + " at least " + plain(h.bound) + narrow
+		},
+	},
+	is: {name: "is", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind != absent && v.kind != other && h.any(v, func(s string) bool { return s == h.set[0] })
+	}, line: (*hypothesis).choice},
+	begins: {name: "begins", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
+	}, line: func(h *hypothesis, p, narrow string, _ []string) string {
+		return "Give no " + p + " that begins with " + quoted(h.set) + narrow
+	}},
+	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && h.any(v, func(s string) bool { return !slices.Contains(h.set, s) })
+	}, line: (*hypothesis).choice},
+	notLike: {name: "not_like", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && h.any(v, func(s string) bool { return !slices.Contains(h.set, Form(s)) })
+	}, line: func(_ *hypothesis, p, narrow string, shown []string) string {
+		return "Write " + p + " like " + strings.Join(shown, " or ") + narrow
+	}},
+	beginsNot: {name: "begins_not", finer: true, holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
+	}, line: func(h *hypothesis, p, _ string, _ []string) string { return "Begin " + p + " with " + quoted(h.set) }},
+	endsNot: {name: "ends_not", finer: true, holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
+	}, line: func(h *hypothesis, p, _ string, _ []string) string { return "End " + p + " with " + quoted(h.set) }},
+	marked: {
+		name: "marked", finer: true,
+		holds: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && hasMark(v.text, h.set[0]) },
+		line: func(h *hypothesis, p, _ string, _ []string) string {
+			return "Write " + p + " without " + marksOf(h.set[0])[1]
+		},
+	},
+	unmarked: {
+		name: "unmarked", finer: true,
+		holds: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !hasMark(v.text, h.set[0]) },
+		line: func(h *hypothesis, p, _ string, _ []string) string {
+			return "Write " + p + " with " + marksOf(h.set[0])[0]
+		},
+	},
+	wrongType: {name: "wrong_type", finer: true, holds: func(h *hypothesis, _ *row, v value) bool {
+		return kindNames[v.kind] != "" && kindNames[v.kind] != h.set[0]
+	}, line: func(h *hypothesis, p, _ string, _ []string) string { return "Give " + p + " as " + h.set[0] }},
+	offStep: {name: "off_step", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == number && math.Mod(v.num, h.bound) != 0
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		return "Give " + p + " in steps of " + plain(h.bound)
+	}},
+	inState: {name: "in_state", holds: func(h *hypothesis, r *row, _ value) bool {
+		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
+	}, line: func(h *hypothesis, p, narrow string, _ []string) string {
+		field, state, _ := strings.Cut(h.set[0], "=")
+		return "Give no " + p + " whose `" + field + "` was `" + state + "` in an earlier answer" + narrow
+	}},
+	unseen: {name: "unseen", holds: func(h *hypothesis, r *row, _ value) bool {
+		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		switch {
+		case h.tool != "":
+			return "Copy " + p + " exactly from an answer of `" + h.tool + "`"
+		case len(h.set) > 0:
+			return "Copy " + p + " exactly from an earlier answer, mostly of `" + h.set[0] + "`"
+		}
+		return "Copy " + p + " exactly from an earlier answer"
+	}},
+	apart: {name: "apart", holds: func(h *hypothesis, r *row, v value) bool {
+		return (v.kind == absent) != (r.in[h.q].kind == absent)
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		return "Give " + p + " and " + spoken(h.q) + " together, or neither"
+	}},
+	both: {name: "both", holds: func(h *hypothesis, r *row, v value) bool {
+		return v.kind != absent && r.in[h.q].kind != absent
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		return "Give " + p + " or " + spoken(h.q) + ", not both"
+	}},
+	neither: {name: "neither", holds: func(h *hypothesis, r *row, v value) bool {
+		return v.kind == absent && r.in[h.q].kind == absent
+	}, line: func(h *hypothesis, p, _ string, _ []string) string { return "Give " + p + " or " + spoken(h.q) }},
+	equal: {name: "equal", holds: func(h *hypothesis, r *row, v value) bool {
+		return v.kind != absent && v.kind != other && v == r.in[h.q]
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		return "Give " + p + " and " + spoken(h.q) + " different values"
+	}},
+	differ: {name: "differ", finer: true, holds: func(h *hypothesis, r *row, v value) bool {
+		w := r.in[h.q]
+		return v.kind != absent && v.kind != other && w.kind != absent && w.kind != other && v != w
+	}, line: (*hypothesis).sameLine},
+	taken: {
+		name: "taken", finer: true, holds: func(h *hypothesis, r *row, _ value) bool { return r.taken[h.p] >= byAnyRun },
+		line: func(_ *hypothesis, p, _ string, _ []string) string {
+			return "Give a new " + p + " each time, none that an earlier call gave"
+		},
+	},
+	takenInRun: {
+		name: "taken_in_run", finer: true, holds: func(h *hypothesis, r *row, _ value) bool { return r.taken[h.p] >= byItsRun },
+		line: func(_ *hypothesis, p, _ string, _ []string) string {
+			return "Give a new " + p + " in each call of a run"
+		},
+	},
+	notAfter: {
+		name: "not_after", holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
+		line: func(h *hypothesis, p, _ string, _ []string) string {
+			return "Give a " + spoken(h.q) + " that comes after " + p
+		},
+	},
+	aboveWithout: {name: "above_without", holds: func(h *hypothesis, r *row, v value) bool {
+		return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
+	}, line: func(h *hypothesis, p, narrow string, _ []string) string {
+		return "Give " + spoken(h.q) + " where " + p + " is over " + plain(h.bound) + narrow
+	}},
+	notBefore: {
+		name: "not_before", holds: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
+		line: func(h *hypothesis, _, _ string, _ []string) string { return "Call `" + h.tool + "` first" },
+	},
+	says: {name: "says"},
+	exceeds: {name: "exceeds", holds: func(h *hypothesis, r *row, v value) bool {
+		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
+		return v.kind == number && r.stood(h.q, more)
+	}, line: func(h *hypothesis, p, _ string, _ []string) string {
+		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + spoken(h.q)
+	}},
+}
 
 // hypothesis is a condition that calls may meet.
 type hypothesis struct {
 	what  what
 	p, q  string
+	op    operator // of p and q, for a bound on both together
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
 	guard
 }
 
-// refined reports whether the condition is about a property of a value, or how it is written.
-func (h *hypothesis) refined() bool {
-	return h.property() || h.what >= beginsNot && h.what <= wrongType
-}
+// refined reports whether the condition is about a property of a value, how it is written, or what
+// values make together.
+func (h *hypothesis) refined() bool { return h.property() || h.op != "" || conditions[h.what].finer }
 
 // paired reports whether the condition is about two parameters.
 func (h *hypothesis) paired() bool { return h.q != "" }
 
 // holds reports whether a call meets the condition.
 func (h *hypothesis) holds(r *row) bool {
-	if int(h.what) >= len(conditions) || conditions[h.what] == nil { // make ablate leaves each out
-		return false
-	}
-	return h.guard.holds(r) && conditions[h.what](h, r, r.in[h.p])
-}
-
-// conditions say when a call meets each; v is what it gave for the parameter. Of a call that is
-// planned no message was heard yet.
-var conditions = []func(h *hypothesis, r *row, v value) bool{
-	without: func(h *hypothesis, r *row, v value) bool {
-		list, _ := inList(h.p)
-		return v.kind == absent && (list == "" || r.in[list+"[]"].kind != absent)
-	},
-	with:  func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent },
-	above: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num > h.bound },
-	below: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && v.num < h.bound },
-	is: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind != absent && v.kind != other && v.text == h.set[0]
-	},
-	begins: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
-	},
-	notIn: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !slices.Contains(h.set, v.text) },
-	notLike: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !slices.Contains(h.set, Form(v.text))
-	},
-	beginsNot: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
-	},
-	endsNot: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
-	},
-	marked:   func(h *hypothesis, _ *row, v value) bool { return v.kind == text && hasMark(v.text, h.set[0]) },
-	unmarked: func(h *hypothesis, _ *row, v value) bool { return v.kind == text && !hasMark(v.text, h.set[0]) },
-	wrongType: func(h *hypothesis, _ *row, v value) bool {
-		return kindNames[v.kind] != "" && kindNames[v.kind] != h.set[0]
-	},
-	offStep: func(h *hypothesis, _ *row, v value) bool { return v.kind == number && math.Mod(v.num, h.bound) != 0 },
-	inState: func(h *hypothesis, r *row, _ value) bool {
-		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
-	},
-	unseen: func(h *hypothesis, r *row, _ value) bool {
-		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
-	},
-	apart:   func(h *hypothesis, r *row, v value) bool { return (v.kind == absent) != (r.in[h.q].kind == absent) },
-	both:    func(h *hypothesis, r *row, v value) bool { return v.kind != absent && r.in[h.q].kind != absent },
-	neither: func(h *hypothesis, r *row, v value) bool { return v.kind == absent && r.in[h.q].kind == absent },
-	equal: func(h *hypothesis, r *row, v value) bool {
-		return v.kind != absent && v.kind != other && v == r.in[h.q]
-	},
-	notAfter: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
-	aboveWithout: func(h *hypothesis, r *row, v value) bool {
-		return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
-	},
-	notBefore: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
-	says:      nil,
-	exceeds: func(h *hypothesis, r *row, v value) bool {
-		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
-		return v.kind == number && r.stood(h.q, more)
-	},
+	holds := conditions[h.what].holds
+	return holds != nil && h.guard.holds(r) && holds(h, r, r.in[h.p]) // make ablate leaves each out
 }
 
 // kindNames are the types of values that can be told.
@@ -166,16 +234,38 @@ func (v value) before(w value) bool {
 	return true
 }
 
-// member is what a call gave of a set of values or forms; "" for nothing, or no set.
-func (h *hypothesis) member(r *row) string {
-	switch v := r.in[h.p]; {
-	case v.kind != text:
-	case h.what == notIn:
-		return v.text
-	case h.what == notLike:
-		return Form(v.text)
+// elements are the texts of a value: one, or those of a list.
+func elements(p, s string) []string {
+	if strings.HasSuffix(p, ofEach) {
+		return strings.Split(s, "\n")
 	}
-	return ""
+	return []string{s}
+}
+
+// any reports whether a text is so, or one of a list's elements.
+func (h *hypothesis) any(v value, is func(string) bool) bool {
+	if !strings.HasSuffix(h.p, ofEach) {
+		return is(v.text)
+	}
+	return slices.ContainsFunc(elements(h.p, v.text), is)
+}
+
+// members are what a call gave of a set of values or forms; none for nothing, or no set.
+func (h *hypothesis) members(r *row) (list []string) {
+	v := r.in[h.p]
+	if v.kind != text {
+		return nil
+	}
+	for _, s := range elements(h.p, v.text) {
+		switch h.what {
+		case notIn:
+			list = append(list, s)
+		case notLike:
+			list = append(list, Form(s))
+		default:
+		}
+	}
+	return list
 }
 
 func hasField(state, field string) bool {
@@ -187,6 +277,8 @@ func (h *hypothesis) choice(p, narrow string, shown []string) string {
 	switch {
 	case len(shown) == 0:
 		return ""
+	case h.what == is && h.property():
+		return "Give no element of " + spoken(h.p) + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
 	case h.what == is:
 		return "Do not give " + p + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
 	case len(shown) < len(h.set):
@@ -195,76 +287,26 @@ func (h *hypothesis) choice(p, narrow string, shown []string) string {
 	return "Give " + p + " as one of " + quoted(shown) + narrow
 }
 
-// line says what to do; narrow is what messages say of the bound or of the form, shown
-// the values that may be.
+// line says what to do: see condition.
 func (h *hypothesis) line(narrow string, shown []string) string {
-	switch {
-	case h.property():
+	p, line := spoken(h.p), conditions[h.what].line
+	switch each := strings.HasSuffix(h.p, ofEach); {
+	case line == nil:
+		return ""
+	case h.op != "":
+		return h.togetherLine(narrow)
+	case each:
+		p = "each of " + p
+	case h.property() && h.what != differ:
 		return h.propertyLine(narrow)
-	case h.refined():
-		return h.writtenLine()
-	case h.paired():
-		return h.pairLine(narrow)
 	}
-	p := spoken(h.p)
-	switch h.what {
-	case without:
-		return "Always give " + p
-	case with:
-		return "Leave out " + p
-	case above:
-		return "Keep " + p + " at most " + plain(h.bound) + narrow
-	case below:
-		return "Keep " + p + " at least " + plain(h.bound) + narrow
-	case notIn, is:
-		return h.choice(p, narrow, shown)
-	case notLike:
-		return "Write " + p + " like " + strings.Join(shown, " or ") + narrow
-	case begins:
-		return "Give no " + p + " that begins with " + quoted(h.set) + narrow
-	case offStep:
-		return "Give " + p + " in steps of " + plain(h.bound)
-	case inState:
-		field, state, _ := strings.Cut(h.set[0], "=")
-		return "Give no " + p + " whose `" + field + "` was `" + state + "` in an earlier answer" + narrow
-	case unseen:
-		if h.tool == "" && len(h.set) == 0 {
-			return "Copy " + p + " exactly from an earlier answer"
-		}
-		if h.tool == "" {
-			return "Copy " + p + " exactly from an earlier answer, mostly of `" + h.set[0] + "`"
-		}
-		return "Copy " + p + " exactly from an answer of `" + h.tool + "`"
-	case notBefore:
-		return fmt.Sprintf("Call `%s` first", h.tool)
-	}
-	return ""
-}
-
-// pairLine says what to do about two parameters.
-func (h *hypothesis) pairLine(narrow string) string {
-	p, q := spoken(h.p), spoken(h.q)
-	switch h.what {
-	case exceeds:
-		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + q
-	case apart:
-		return "Give " + p + " and " + q + " together, or neither"
-	case both:
-		return "Give " + p + " or " + q + ", not both"
-	case neither:
-		return "Give " + p + " or " + q
-	case equal:
-		return "Give " + p + " and " + q + " different values"
-	case notAfter:
-		return "Give a " + q + " that comes after " + p
-	default:
-		return "Give " + q + " where " + p + " is over " + plain(h.bound) + narrow
-	}
+	return line(h, p, narrow, shown)
 }
 
 // spoken are parameters as lines name them: members of one list together.
 func spoken(params ...string) (line string) {
 	for i, p := range params {
+		p, _ = base(p)
 		list, member := inList(p)
 		if list == "" {
 			member = p

@@ -31,7 +31,13 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch h.what {
-	case without, is, notIn, notLike, offStep, above, below:
+	case below, above:
+		a, _ := v.size()
+		if b, _ := w.size(); h.op == minus && !isProperty(h.q) && a-b >= h.bound { // the other way round
+			return swapped(h, v, w)
+		}
+		return r.give(h.p, p)
+	case without, is, notIn, notLike, offStep:
 		return r.give(h.p, p)
 	case wrongType, marked:
 		return h.rewritten(v)
@@ -45,18 +51,27 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	case both:
 		return []Edit{{Path: h.q, Remove: true}}
 	case notAfter:
-		return []Edit{edit(h.p, w, origin.Caller), edit(h.q, v, origin.Caller)}
+		return swapped(h, v, w)
 	case aboveWithout:
 		return r.give(h.q, p)
 	case unseen, inState, begins:
 		return r.fromAnswer(seen)
 	case exceeds:
-		if s, ok := p.row.source(h.q); ok {
-			if n, is := numberIn(s.State, h.set[0]); is {
-				return []Edit{edit(h.p, value{kind: number, num: n, text: plain(n)}, origin.Run)}
-			}
-		}
-	case notBefore, neither, equal, unmarked, beginsNot, endsNot, says:
+		return h.fromState(p)
+	default:
+		return nil
+	}
+}
+
+func swapped(h *hypothesis, v, w value) []Edit {
+	return []Edit{edit(h.p, w, origin.Caller), edit(h.q, v, origin.Caller)}
+}
+
+// fromState is the number that an earlier answer gave beside the value of q.
+func (h *hypothesis) fromState(p *Planned) []Edit {
+	s, known := p.row.source(h.q)
+	if n, is := numberIn(s.State, h.set[0]); known && is {
+		return []Edit{edit(h.p, numbered(n), origin.Run)}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +16,7 @@ const (
 	ofRepeats = "#repeats" // whether a list has an element twice
 	ofMost    = "#most"    // the largest number that elements of a list give for a member
 	ofLeast   = "#least"   // the smallest
+	ofEach    = "#each"    // the texts of a list's elements, or of a member of these, a line each
 	ofTurn    = "#turn"    // of the call: which of the tool's in its run it is, from 1
 	ofPause   = "#pause"   // the seconds since the one before
 )
@@ -44,8 +44,13 @@ func LostSizes(whole, left []Leaf) map[string]float64 {
 	return lost
 }
 
+func isProperty(p string) bool { return strings.Contains(p, "#") }
+
 // Cut stands at the end of a text that was cut: how long it was is not known from it.
 const Cut = "…"
+
+// maxEach bounds the texts of the elements of a list that are compared, in bytes.
+const maxEach = 1 << 10
 
 // property reports whether the condition is about a property.
 func (h *hypothesis) property() bool {
@@ -58,31 +63,45 @@ func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
 
 // properties adds those of the leaves of an input.
 func properties(out map[string]value, leaves []Leaf) {
-	number := func(p string, n float64) { out[p] = value{kind: number, num: n, text: plain(n)} }
 	elements := map[string][]string{}
 	for i := range leaves {
 		l := &leaves[i]
-		list, _ := inList(l.Path)
-		switch {
+		switch listed := strings.Contains(l.Path, "[]"); {
 		case l.Path == "", strings.Contains(l.Path, "#"):
-		case l.Kind == Array && !strings.Contains(l.Path, "[]"):
-			number(l.Path+ofItems, l.Number)
+		case listed:
+			ofElement(out, strings.TrimSuffix(l.Path, "[]"), l)
+		case l.Kind == Array:
+			out[l.Path+ofItems] = numbered(l.Number)
 			elements[l.Path+"[]"] = nil
-		case l.Kind == Text && !strings.Contains(l.Path, "[]") && !strings.HasSuffix(l.Text, Cut):
-			number(l.Path+ofLength, float64(utf8.RuneCountInString(l.Text)))
-		case l.Kind == Number && list != "":
-			if v, has := out[l.Path+ofMost]; !has || l.Number > v.num {
-				number(l.Path+ofMost, l.Number)
-			}
-			if v, has := out[l.Path+ofLeast]; !has || l.Number < v.num {
-				number(l.Path+ofLeast, l.Number)
-			}
+		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
+			out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
 		}
 		if of, has := elements[l.Path]; has && l.Scalar() {
 			if slices.Contains(of, l.Text) {
 				out[strings.TrimSuffix(l.Path, "[]")+ofRepeats] = value{kind: truth, text: "true"}
 			}
 			elements[l.Path] = append(of, l.Text)
+		}
+	}
+}
+
+func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }
+
+// ofElement adds an element of a list, or a member of one.
+func ofElement(out map[string]value, path string, l *Leaf) {
+	switch {
+	case l.Kind == Number:
+		if v, has := out[path+ofMost]; !has || l.Number > v.num {
+			out[path+ofMost] = numbered(l.Number)
+		}
+		if v, has := out[path+ofLeast]; !has || l.Number < v.num {
+			out[path+ofLeast] = numbered(l.Number)
+		}
+	case l.Kind == Text && len(l.Text) <= maxText && !strings.Contains(l.Text, "\n"):
+		if v, has := out[path+ofEach]; !has {
+			out[path+ofEach] = value{kind: text, text: l.Text}
+		} else if len(v.text) <= maxEach {
+			out[path+ofEach] = value{kind: text, text: v.text + "\n" + l.Text}
 		}
 	}
 }
@@ -95,22 +114,33 @@ func (h *hypothesis) propertyLine(narrow string) string {
 		bound = " at least "
 	}
 	bound += plain(h.bound)
+	if h.what == offStep {
+		return "Give " + counted(h.p) + " in steps of " + plain(h.bound)
+	}
 	switch property {
 	case ofTurn:
 		return "Call it at most " + plain(h.bound) + " times in a run" + narrow
 	case ofPause:
 		return "Wait at least " + plain(h.bound) + " seconds between two calls" + narrow
 	case ofLength:
-		return "Keep " + name + bound + " characters long" + narrow
+		return "Keep " + name + bound + plural(" character", h.bound) + " long" + narrow
 	case ofItems:
-		if h.bound == 1 {
-			return "Give" + bound + " element in " + name + narrow
-		}
-		return "Give" + bound + " elements in " + name + narrow
+		return "Give" + bound + plural(" element", h.bound) + " in " + name + narrow
 	case ofRepeats:
 		return "Give no element of " + name + " twice"
+	case ofMost, ofLeast:
+		if list, _ := inList(p); list == "" {
+			name = "each of " + name
+		}
 	}
 	return "Keep " + name + bound + narrow
+}
+
+func plural(noun string, n float64) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
 }
 
 // markOf is the class of characters that one of a text belongs to: each mark is one of its own,
@@ -118,7 +148,7 @@ func (h *hypothesis) propertyLine(narrow string) string {
 // letter.
 func markOf(r rune) rune {
 	switch {
-	case r >= 'a' && r <= 'z':
+	case r >= 'a' && r <= 'z', r == '\n':
 		return 0
 	case r >= 'A' && r <= 'Z':
 		return 'A'
@@ -137,6 +167,9 @@ var markNames = map[string][2]string{
 	"A": {"a capital letter", "capital letters"}, "0": {"a digit", "digits"}, " ": {"a blank", "blanks"},
 	"é": {"a letter beyond a to z", "letters beyond a to z"},
 }
+
+// usualMarks are the classes that many texts hold: of two that hold in the same calls, another one is to blame.
+const usualMarks = " 0A"
 
 func hasMark(text, mark string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return string(markOf(r)) == mark })
@@ -166,7 +199,9 @@ func (c *column) written() (out []hypothesis) {
 		return nil
 	}
 	marks := c.marks()
-	for _, m := range marks.of(0, leastBad) {
+	only := marks.of(0, leastBad)
+	slices.SortStableFunc(only, func(a, b string) int { return strings.Index(usualMarks, a) - strings.Index(usualMarks, b) })
+	for _, m := range only {
 		out = append(out, hypothesis{what: marked, p: c.name, set: []string{m}})
 	}
 	for _, m := range marks.of(c.good, 0) {
@@ -214,23 +249,10 @@ func affix(s string) bool {
 	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word))
 }
 
-// writtenLine says how to write a text.
-func (h *hypothesis) writtenLine() string {
-	p := spoken(h.p)
-	names, named := markNames[h.set[0]]
-	if !named {
-		names = [2]string{"`" + h.set[0] + "`", "`" + h.set[0] + "`"}
+// marksOf are one character of a class and several, as lines name them.
+func marksOf(class string) [2]string {
+	if names, named := markNames[class]; named {
+		return names
 	}
-	switch h.what {
-	case wrongType:
-		return "Give " + p + " as " + h.set[0]
-	case marked:
-		return "Write " + p + " without " + names[1]
-	case unmarked:
-		return "Write " + p + " with " + names[0]
-	case beginsNot:
-		return "Begin " + p + " with " + strconv.Quote(h.set[0])
-	default:
-		return "End " + p + " with " + strconv.Quote(h.set[0])
-	}
+	return [2]string{"`" + class + "`", "`" + class + "`"}
 }

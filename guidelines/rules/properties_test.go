@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // made draws an input that is good or bad for a rule that no message tells.
@@ -165,6 +166,94 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return in
 		}},
+		{"Give the length of `data` in steps of 4", func(r *rand.Rand, bad bool) map[string]any {
+			n := 4 * (1 + r.IntN(9))
+			if bad {
+				n += 1 + r.IntN(3)
+			}
+			return map[string]any{"data": strings.Repeat("x", n)}
+		}},
+		{"Keep each of `values` at most 127", func(r *rand.Rand, bad bool) map[string]any {
+			values := []int{r.IntN(128), 127, r.IntN(128)}
+			if bad {
+				values[r.IntN(3)] = 128 + r.IntN(99)
+			}
+			return map[string]any{"values": values}
+		}},
+		{"Keep `k` at most the number of elements in `of`", func(r *rand.Rand, bad bool) map[string]any {
+			of := words(r, 2+r.IntN(7))
+			k := 1 + r.IntN(len(of))
+			if bad {
+				k = len(of) + 1 + r.IntN(3)
+			}
+			return map[string]any{"of": of, "k": k}
+		}},
+		{"Give as many elements in `names` as in `shares`", func(r *rand.Rand, bad bool) map[string]any {
+			n := 2 + r.IntN(5)
+			shares := make([]int, n)
+			if bad {
+				n += 2*r.IntN(2) - 1
+			}
+			return map[string]any{"names": words(r, n), "shares": shares}
+		}},
+		{"Let `again` and `password` be the same", func(r *rand.Rand, bad bool) map[string]any {
+			in := map[string]any{"password": word(r)}
+			if in["again"] = in["password"]; bad {
+				in["again"] = word(r) + word(r)
+			}
+			return in
+		}},
+		{"Keep `low` at most `high`", func(r *rand.Rand, bad bool) map[string]any {
+			low := r.IntN(9)
+			if bad {
+				return map[string]any{"low": low + 1 + r.IntN(4), "high": low}
+			}
+			return map[string]any{"low": low, "high": low + r.IntN(4)}
+		}},
+		{"Keep `at` at least 4 below `size`", func(r *rand.Rand, bad bool) map[string]any {
+			size := 8 * (1 + r.IntN(4))
+			at := r.IntN(size - 3)
+			if bad {
+				at = size - 3 + r.IntN(3)
+			}
+			return map[string]any{"at": at, "size": size}
+		}},
+		{"Keep `until` at most 30 days after `from`", func(r *rand.Rand, bad bool) map[string]any {
+			from, days := time.Date(2027, 1, 1+r.IntN(300), 0, 0, 0, 0, time.UTC), r.IntN(31)
+			if bad {
+				days = 31 + r.IntN(40)
+			}
+			return map[string]any{"from": from.Format(time.DateOnly), "until": from.AddDate(0, 0, days).Format(time.DateOnly)}
+		}},
+		{"Keep `a` plus `b` at most 100", func(r *rand.Rand, bad bool) map[string]any {
+			a := r.IntN(101)
+			if bad {
+				return map[string]any{"a": a, "b": 101 - a + r.IntN(20)}
+			}
+			return map[string]any{"a": a, "b": 100 - a - r.IntN(101-a)*r.IntN(2)}
+		}},
+		{"Write each of `tags` without capital letters", func(r *rand.Rand, bad bool) map[string]any {
+			tags := []string{word(r), word(r)}
+			if bad {
+				tags[r.IntN(2)] = "A" + word(r)
+			}
+			return map[string]any{"tags": tags}
+		}},
+		{"Write each of `days` like YYYY-MM-DD", func(r *rand.Rand, bad bool) map[string]any {
+			day := func(form string) string { return time.Date(2027, 1, 1+r.IntN(300), 0, 0, 0, 0, time.UTC).Format(form) }
+			days := []string{day(time.DateOnly), day(time.DateOnly)}
+			if bad {
+				days[r.IntN(2)] = day("02.01.2006")
+			}
+			return map[string]any{"days": days}
+		}},
+		{"Give no element of `may` as \"admin\"", func(r *rand.Rand, bad bool) map[string]any {
+			may := []string{pick(r, "read", "list"), pick(r, "write", "print", "scan")}
+			if bad {
+				may[r.IntN(2)] = "admin"
+			}
+			return map[string]any{"may": may}
+		}},
 	} {
 		r := rand.New(rand.NewPCG(7, 32))
 		calls := drawn(r, tc.of)
@@ -181,6 +270,61 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 		for _, c := range drawn(r, tc.of) {
 			if p := Plan(&c); found[0].Holds(p) != c.Bad || back.Holds(p) != found[0].Holds(p) {
 				t.Errorf("%s: of %s it holds: %t", found[0].Line, c.Input, found[0].Holds(p))
+			}
+		}
+	}
+}
+
+// A value that may be given once: of all calls, or of those of a run.
+func TestAValueThatWasGivenBeforeIsRefused(t *testing.T) {
+	for _, inRun := range []bool{false, true} {
+		r := rand.New(rand.NewPCG(7, 33))
+		used := map[string]bool{}
+		var calls []Call
+		for i := range 120 {
+			c := call(i, "", "")
+			id := fmt.Sprintf("item-%d", r.IntN(map[bool]int{false: 150, true: 8}[inRun]))
+			at := id
+			if c.Run, c.Named = uint64(i/5), true; inRun {
+				at = fmt.Sprint(c.Run, id)
+			}
+			c.Input = json.RawMessage(fmt.Sprintf(`{"id":%q,"n":%d}`, id, r.IntN(1000)))
+			if c.Bad = used[at]; c.Bad {
+				c.Message, c.Failed = "E44", true
+			}
+			used[at] = true
+			calls = append(calls, c)
+		}
+		found := Find("own", calls)
+		want := map[bool]string{false: "Give a new `id` each time, none that an earlier call gave", true: "Give a new `id` in each call of a run"}[inRun]
+		if len(found) != 1 || found[0].Line != want {
+			t.Errorf("want %q, got\n%s", want, lines(found))
+			continue
+		}
+		repeated, other := Plan(&calls[110]), Plan(&Call{Input: json.RawMessage(`{"id":"item-999","n":1}`)})
+		repeated.After(LeavesOf(calls[110].Input))
+		if !found[0].Holds(repeated) || found[0].Holds(other) {
+			t.Errorf("%s: it holds for a value that was given: %t, for a new one: %t", want, found[0].Holds(repeated), found[0].Holds(other))
+		}
+	}
+}
+
+// Calls failed in the same way under a condition before others under it went well: that is no change of the tool.
+func TestWhatWentBothWaysAllAlongIsNoRuleOfTheNewestCalls(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 34))
+	for seed := range 40 {
+		var calls []Call
+		for i := range 160 {
+			size, key := []int{16, 24, 32}[r.IntN(3)], []int{128, 256}[r.IntN(2)]
+			message := ""
+			if 8*size != key || r.IntN(6) == 0 {
+				message = "E44"
+			}
+			calls = append(calls, call(i, fmt.Sprintf(`{"size":%d,"kind":"k%dq%d"}`, size, key, r.IntN(1000)), message))
+		}
+		for _, f := range Find("own", calls) {
+			if f.Good == 0 && strings.Contains(f.Line, "`size`") && !strings.Contains(f.Line, "steps") {
+				t.Errorf("%d: %s: %s", seed, f.Line, f.Found())
 			}
 		}
 	}

@@ -109,11 +109,13 @@ func (c *column) take(v value, bad bool) {
 			c.nums = append(c.nums, v.num)
 		}
 	case text:
-		c.forms.add(Form(v.text), bad)
-		if h := Head(v.text); h != "" {
-			c.heads.add(h, bad)
+		for _, s := range elements(c.name, v.text) {
+			c.forms.add(Form(s), bad)
+			if h := Head(s); h != "" {
+				c.heads.add(h, bad)
+			}
+			c.texts.add(s, bad)
 		}
-		c.texts.add(v.text, bad)
 	case truth:
 		c.texts.add(v.text, bad)
 	case absent, other:
@@ -177,6 +179,12 @@ func (s *search) propose(cols []column) []hypothesis {
 			}
 		}
 		out = append(out, sources(rows, c.name)...)
+		if !s.hints {
+			out = append(out, s.takens(c)...)
+		}
+	}
+	if s.where == "" && !s.hints {
+		out = append(out, s.together(cols)...)
 	}
 	if s.where != "" {
 		return out
@@ -261,7 +269,7 @@ func limits(rows []row, p, q string) (out []hypothesis) {
 
 // bounds are the hypotheses on a number.
 func (c *column) bounds() []hypothesis {
-	hi, lo := slices.Max(c.nums), slices.Min(c.nums)
+	hi, lo, step := slices.Max(c.nums), slices.Min(c.nums), stepOf(c.nums)
 	var out []hypothesis
 	if c.name != ofPause && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
@@ -269,7 +277,9 @@ func (c *column) bounds() []hypothesis {
 	if c.name != ofTurn && slices.ContainsFunc(c.badNums, func(n float64) bool { return n < lo }) {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
-	if step := stepOf(c.nums); step > 1 && !c.property() {
+	// What lies beyond the bounds says nothing of steps.
+	off := func(n float64) bool { return n > lo && n < hi && math.Mod(n, step) != 0 }
+	if step > 1 && slices.ContainsFunc(c.badNums, off) {
 		out = append(out, hypothesis{what: offStep, p: c.name, bound: step})
 	}
 	return out

@@ -117,6 +117,8 @@ type Rule struct {
 	against int
 	// refused are the values that calls behind it gave.
 	refused map[string]bool
+	// given are the values that good calls gave before, of a rule on new ones.
+	given map[string]bool
 	// worked is the state in which values of good calls stood most, or how they begin.
 	worked string
 	// kinds are the kinds of failure of the calls behind it.
@@ -129,8 +131,9 @@ type Rule struct {
 
 // ID identifies what the rule is about; it stays the same while the numbers change.
 func (r *Rule) ID() string {
-	return strings.TrimLeft(string(r.Effect)+" ", " ") +
-		strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool, r.when.where, r.when.value}, " "), " ")
+	h := &r.when
+	about := []string{h.what.String(), h.p + string(h.op), h.q, h.tool, h.where, h.value}
+	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join(about, " "), " ")
 }
 
 // GroundID is the ID in a form for links.
@@ -142,10 +145,12 @@ func (r *Rule) GroundID() string {
 // valueOf is the one value that a rule is about, where there can be several rules of its
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
-	if w := r.when.what; w == is || w == inState || w == begins || w == says || w == exceeds {
+	switch r.when.what {
+	case is, inState, begins, says, exceeds, marked, unmarked:
 		return r.when.set
+	default:
+		return nil
 	}
-	return nil
 }
 
 // Planned is a planned call, parsed once.
@@ -200,10 +205,14 @@ func Plan(c *Call) *Planned {
 // Holds reports whether a planned call meets the condition of the rule. Between successful
 // and failed values, the nearer one counts.
 func (r *Rule) Holds(p *Planned) bool {
-	if p.row.in == nil || !r.when.holds(&p.row) {
+	if p.row.in == nil {
 		return false
 	}
-	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
+	if !r.when.holds(&p.row) {
+		return r.when.what == taken && r.given[p.row.in[r.when.p].text]
+	}
+	n, _ := r.when.amount(&p.row)
+	return r.edge == nil || beyond(r.when.what, n, r.when.bound, *r.edge)
 }
 
 // Refuses reports whether the rule advises against a value of a parameter, whatever else a
@@ -242,6 +251,9 @@ func (r *Rule) Against(newer []bool) int {
 	}
 	return n
 }
+
+// Alone reports whether one call shows that it breaks the rule.
+func (r *Rule) Alone() bool { return r.when.what != taken && r.when.what != takenInRun }
 
 // About reports whether the rule is about a property of the run's earlier answers. Then it
 // can be checked only if the run is known.

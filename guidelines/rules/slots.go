@@ -15,6 +15,7 @@ import (
 
 var (
 	slotNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	signed     = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
 	longNumber = regexp.MustCompile(`\d{5,}|\d+[.:]\d+`)
 )
 
@@ -39,7 +40,7 @@ func kindOf(message string, in map[string]value) string {
 
 // replaceNumber masks a number where it is not a part of another one or of a code.
 func replaceNumber(m, n string) string {
-	for _, at := range slices.Backward(slotNumber.FindAllStringIndex(m, 16)) {
+	for _, at := range slices.Backward(signed.FindAllStringIndex(m, 16)) {
 		if m[at[0]:at[1]] == n && (at[0] == 0 || m[at[0]-1] < 'A' || m[at[0]-1] > 'z') {
 			m = m[:at[0]] + "@" + m[at[1]:]
 		}
@@ -77,13 +78,8 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 	h := &r.when
 	switch h.what {
 	case above, aboveWithout, below:
-		edge := s.edge(h)
-		if h.what != aboveWithout {
-			r.pool[h.p] = append(r.pool[h.p], edge...)
-		}
-		if narrow = r.boundSaid(behind); !sized(h.bound) || s.parties && len(edge) == 0 {
-			return narrow, nil, false // a bound that one party alone bears out
-		}
+		narrow, ok = r.bounded(s, behind)
+		return narrow, nil, ok
 	case notLike:
 		if show = formsShown(h.set); len(show) == 0 {
 			return "", nil, false
@@ -110,9 +106,21 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
-	case without, with, apart, both, neither, equal, notAfter, notBefore, unseen, beginsNot, endsNot, marked, unmarked, wrongType:
+	case taken, takenInRun:
+		r.given = given(s.rows, h.p)
+	default:
 	}
 	return narrow, show, true
+}
+
+// bounded is what there is to say of a bound; false for one that one party alone bears out.
+func (r *Rule) bounded(s *search, behind []*row) (narrow string, ok bool) {
+	h, edge := &r.when, s.edge(&r.when)
+	if h.what != aboveWithout && h.op == "" {
+		r.pool[h.p] = append(r.pool[h.p], edge...)
+	}
+	narrow = r.boundSaid(behind)
+	return narrow, sized(h.bound) && (!s.parties || len(edge) > 0)
 }
 
 // vouched reports whether enough good calls gave a text for a parameter, of several parties where
@@ -153,7 +161,7 @@ func (r *Rule) valuesSaid(behind []*row) string {
 	for _, b := range behind {
 		r.refused[b.in[r.when.p].text] = true
 	}
-	if not := refusedValues(behind, r.when.p); len(not) > 0 {
+	if not := r.when.refusedValues(behind); len(not) > 0 {
 		return ", not " + quoted(not)
 	}
 	return ""
@@ -178,8 +186,10 @@ func workedValues(rows []row, p string, several bool) []value {
 		if rows[i].Bad || v.kind == absent || v.kind == other {
 			continue
 		}
-		by.add(v.text, &rows[i])
-		kinds[v.text] = v
+		for _, s := range elements(p, v.text) {
+			by.add(s, &rows[i])
+			kinds[s] = value{v.kind, v.num, s}
+		}
 	}
 	var out []value
 	for _, s := range slices.Sorted(maps.Keys(by)) {
@@ -206,11 +216,15 @@ func standing(rows []row, p string, of []value) []value {
 // maxSmall is how many values a parameter has at most whose values others may be shown.
 const maxSmall = 20
 
-// refusedValues are those that failed calls of enough runs gave, at most three.
-func refusedValues(behind []*row, p string) []string {
+// refusedValues are those that no good call gave and that failed calls of enough runs gave, at most three.
+func (h *hypothesis) refusedValues(behind []*row) []string {
 	by := tally{}
 	for _, b := range behind {
-		by.add(b.in[p].text, b)
+		for _, s := range elements(h.p, b.in[h.p].text) {
+			if !slices.Contains(h.set, s) {
+				by.add(s, b)
+			}
+		}
 	}
 	var out []string
 	for _, t := range slices.Sorted(maps.Keys(by)) {
@@ -256,9 +270,9 @@ func otherHead(rows []row, h *hypothesis) string {
 // that the messages agree on, and gives the gap.
 func (r *Rule) boundSaid(behind []*row) string {
 	h := &r.when
-	first := behind[0].in[h.p].num
+	first, _ := h.amount(behind[0])
 	for _, b := range behind {
-		if n := b.in[h.p].num; h.what == below {
+		if n, _ := h.amount(b); h.what == below {
 			first = max(first, n)
 		} else {
 			first = min(first, n)
@@ -279,7 +293,7 @@ func (r *Rule) boundSaid(behind []*row) string {
 	}
 	r.edge = &first
 	switch {
-	case !sized(first):
+	case !sized(first), h.op == minus:
 		return ""
 	case h.what == below:
 		return fmt.Sprintf(" (%s worked, %s and less failed)", plain(worked), plain(first))
@@ -395,7 +409,7 @@ func shown(s string) bool {
 func (s *search) edge(h *hypothesis) []value {
 	var good []*row
 	for i := range s.rows {
-		if !s.rows[i].Bad && s.rows[i].in[h.p].kind == number {
+		if _, is := h.amount(&s.rows[i]); is && !s.rows[i].Bad {
 			good = append(good, &s.rows[i])
 		}
 	}
@@ -403,7 +417,9 @@ func (s *search) edge(h *hypothesis) []value {
 		if h.what == below {
 			a, b = b, a
 		}
-		return cmp.Compare(b.in[h.p].num, a.in[h.p].num)
+		x, _ := h.amount(a)
+		y, _ := h.amount(b)
+		return cmp.Compare(y, x)
 	})
 	var q quorum
 	for _, r := range good {

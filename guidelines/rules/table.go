@@ -41,7 +41,8 @@ type row struct {
 	kind   string // of what went wrong; "" for what is too rare to stand alone
 	said   string // the same where it is rare
 	place  int
-	repeat bool // the same input was sent in this run before
+	taken  map[string]int // by whom a value was given before
+	repeat bool           // the same input was sent in this run before
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -60,15 +61,14 @@ func (r *row) read(c *Call) {
 	if r.Call, r.in = c, inputOf(leaves); r.in == nil {
 		return
 	}
-	size := func(p string, n float64) { r.in[p] = value{kind: number, num: n, text: plain(n)} }
 	for p, n := range c.Sizes {
-		size(p, n)
+		r.in[p] = numbered(n)
 	}
 	if c.Turn > 0 {
-		size(ofTurn, float64(c.Turn))
+		r.in[ofTurn] = numbered(float64(c.Turn))
 	}
 	if c.Turn > 1 && c.Pause >= 0 {
-		size(ofPause, math.Round(c.Pause))
+		r.in[ofPause] = numbered(math.Round(c.Pause))
 	}
 }
 
@@ -126,6 +126,7 @@ func rowsOf(calls []Call, most int) []row {
 		}
 		rows = append(rows, r)
 	}
+	repeats(rows)
 	for i := range rows {
 		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
@@ -156,7 +157,7 @@ func inputOf(leaves []Leaf) map[string]value {
 		v := value{kind: other}
 		switch {
 		case l.Kind == Number:
-			v = value{kind: number, num: l.Number, text: plain(l.Number)}
+			v = numbered(l.Number)
 		case l.Kind == Word && l.Scalar():
 			v = value{kind: truth, text: l.Text}
 		case l.Kind == Text && len(l.Text) <= maxText:

@@ -1,0 +1,245 @@
+package rules
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// operator says what two values make together.
+type operator string
+
+const (
+	plus  operator = "+"
+	times operator = "*"
+	minus operator = "-" // how far the second is above the first
+)
+
+// ofDays is the unit, in the set of a hypothesis, of a difference of dates.
+const ofDays = "days"
+
+// size is what a value counts in sums: a number, or the days of a date.
+func (v value) size() (n float64, known bool) {
+	if v.kind == text && len(v.text) >= len(time.DateOnly) {
+		t, err := time.Parse(time.DateOnly, v.text[:len(time.DateOnly)])
+		return float64(t.Unix() / (24 * 3600)), err == nil
+	}
+	return v.num, v.kind == number
+}
+
+// amount is the number that a call gave, or that two of its values make.
+func (h *hypothesis) amount(r *row) (n float64, known bool) {
+	v := r.in[h.p]
+	if h.op == "" {
+		return v.num, v.kind == number
+	}
+	a, isNumber := v.size()
+	b, both := r.in[h.q].size()
+	switch h.op {
+	case plus:
+		b += a
+	case times:
+		b *= a
+	case minus:
+		b -= a
+	}
+	return b, isNumber && both
+}
+
+// summand is a parameter, or the size of a list or a text, that can stand in sums, with what each call
+// gave; NaN for nothing.
+type summand struct {
+	*column
+
+	of []float64
+}
+
+// maxSizes bounds how many are compared with one another: those of most calls.
+const maxSizes = 8
+
+func (s *search) sizes(cols []column) (list []summand) {
+	for i := range cols {
+		c := &cols[i]
+		_, property := base(c.name)
+		dates := c.textual && len(c.forms) > 0 &&
+			!slices.ContainsFunc(c.forms.of(1, 0), func(f string) bool { return !strings.HasPrefix(f, "0000-00-00") })
+		if c.good < minGood || !dates && !c.numeric || property != "" && property != ofItems && property != ofLength {
+			continue
+		}
+		z := summand{c, make([]float64, len(s.rows))}
+		for k := range s.rows {
+			n, is := s.rows[k].in[c.name].size()
+			if z.of[k] = n; !is {
+				z.of[k] = math.NaN()
+			}
+		}
+		if list = append(list, z); len(list) == maxSizes {
+			break
+		}
+	}
+	return list
+}
+
+// together are the hypotheses on what two values make together.
+func (s *search) together(cols []column) (out []hypothesis) {
+	list := s.sizes(cols)
+	for i := range list {
+		for j := range list {
+			c, q := &list[i], &list[j]
+			if i == j || !related(c, q) {
+				continue
+			}
+			s.ways, s.finer = s.ways+1, s.finer+1
+			out = append(out, s.distance(c, q)...)
+			if i < j && !c.textual && !c.property() && !q.property() && slices.Min(c.nums) >= 0 && slices.Min(q.nums) >= 0 {
+				out = append(out, s.total(c, q, plus)...)
+				out = append(out, s.total(c, q, times)...)
+			}
+		}
+	}
+	for i := range cols {
+		for j := range cols[:i] {
+			out = append(out, s.unlike(&cols[j], &cols[i])...)
+		}
+	}
+	return out
+}
+
+// related reports whether two are of a kind: texts of different parameters are of no common length.
+func related(c, q *summand) bool {
+	lists := strings.HasSuffix(c.name, ofItems) && strings.HasSuffix(q.name, ofItems)
+	return c.textual == q.textual && (lists || !c.property() || !q.property())
+}
+
+// below gives the least that two values make in good calls, how many bad ones lie below it, and the
+// greatest of these.
+func (s *search) below(c, q *summand, of func(a, b float64) float64) (least float64, bad int, nearest float64) {
+	least, nearest = math.Inf(1), math.Inf(-1)
+	good := 0
+	for i := range s.rows {
+		if n := of(c.of[i], q.of[i]); !s.rows[i].Bad && !math.IsNaN(n) {
+			good, least = good+1, min(least, n)
+		}
+	}
+	if good < minGood {
+		return least, 0, nearest
+	}
+	for i := range s.rows {
+		if n := of(c.of[i], q.of[i]); s.rows[i].Bad && n < least {
+			bad, nearest = bad+1, max(nearest, n)
+		}
+	}
+	return least, bad, nearest
+}
+
+// total is the hypothesis that two numbers make together no more than good ones did.
+func (s *search) total(c, q *summand, op operator) []hypothesis {
+	of := func(a, b float64) float64 { return -a - b }
+	if op == times {
+		of = func(a, b float64) float64 { return -a * b }
+	}
+	least, bad, _ := s.below(c, q, of)
+	if bad < leastBad {
+		return nil
+	}
+	return []hypothesis{{what: above, p: c.name, q: q.name, op: op, bound: -least}}
+}
+
+// distance is the hypothesis that the second is so far above the first at least: not below it, else
+// so far as in good calls.
+func (s *search) distance(c, q *summand) []hypothesis {
+	least, bad, nearest := s.below(c, q, func(a, b float64) float64 { return b - a })
+	if bad < leastBad {
+		return nil
+	}
+	h := hypothesis{what: below, p: c.name, q: q.name, op: minus, bound: least}
+	if c.textual {
+		h.set = []string{ofDays}
+	}
+	switch {
+	case nearest < 0 && least >= 0:
+		h.bound = 0
+	case nearest < 1 && least >= 1:
+		h.bound = 1
+	}
+	if !c.property() && !q.property() && least > 0 && h.bound <= 1 {
+		return nil // the order says it: see notAfter
+	}
+	return []hypothesis{h}
+}
+
+// unlike is the hypothesis that two values are not the same, as those of all good calls are.
+func (s *search) unlike(c, q *column) []hypothesis {
+	_, first := base(c.name)
+	_, second := base(q.name)
+	if first != "" && first != ofItems || second != "" && second != ofItems || first == "" && second == "" && c.textual != q.textual {
+		return nil
+	}
+	h := hypothesis{what: differ, p: c.name, q: q.name}
+	same, bad := map[value]int{}, 0
+	for i := range s.rows {
+		r := &s.rows[i]
+		switch differs := h.holds(r); {
+		case differs && !r.Bad:
+			return nil
+		case differs:
+			bad++
+		case !r.Bad && r.in[c.name].kind != absent && r.in[c.name] == r.in[q.name]:
+			same[r.in[c.name]]++
+		}
+	}
+	if bad < leastBad || len(same) < leastValues {
+		return nil
+	}
+	return []hypothesis{h}
+}
+
+// leastValues is how many values two parameters have in common before they count as the same.
+const leastValues = 3
+
+// counted is a parameter, or the size of one, as lines name it.
+func counted(p string) string {
+	switch _, property := base(p); property {
+	case ofItems:
+		return "the number of elements in " + spoken(p)
+	case ofLength:
+		return "the length of " + spoken(p)
+	}
+	return spoken(p)
+}
+
+// sameLine says that two values have to be the same.
+func (h *hypothesis) sameLine(_, _ string, _ []string) string {
+	if strings.HasSuffix(h.p, ofItems) && strings.HasSuffix(h.q, ofItems) {
+		return "Give as many elements in " + spoken(h.p) + " as in " + spoken(h.q)
+	}
+	return "Let " + counted(h.p) + " and " + counted(h.q) + " be the same"
+}
+
+// togetherLine says what two values have to be together.
+func (h *hypothesis) togetherLine(narrow string) string {
+	p, q, unit := counted(h.p), counted(h.q), ""
+	if len(h.set) > 0 {
+		unit = " " + h.set[0]
+	}
+	switch {
+	case h.op == plus:
+		return "Keep " + p + " plus " + q + " at most " + plain(h.bound) + narrow
+	case h.op == times:
+		return "Keep " + p + " times " + q + " at most " + plain(h.bound) + narrow
+	case h.bound == 0 && unit != "":
+		return "Give a " + q + " that is not before " + p
+	case h.bound == 0:
+		return "Keep " + p + " at most " + q
+	case h.bound == 1 && unit == "":
+		return "Keep " + p + " below " + q
+	case h.bound < 0 && unit != "":
+		return "Keep " + p + " at most " + plain(-h.bound) + unit + " after " + q
+	case h.bound < 0:
+		return "Keep " + p + " at most " + plain(-h.bound) + " above " + q
+	case unit != "":
+		return "Keep " + q + " at least " + plain(h.bound) + unit + " after " + p
+	}
+	return "Keep " + p + " at least " + plain(h.bound) + " below " + q
+}
