@@ -20,11 +20,15 @@ const maxLines = 4000
 // alike is how many lines of one kind are written as one.
 const alike = 4
 
-// kindOf is a line without what tells it from others of its kind: words with digits.
-func kindOf(l string) string {
+// kindOf is a line without what tells it from others of its kind: words with digits. each is
+// told its words of letters.
+func kindOf(l string, each func(w string)) string {
 	var b strings.Builder
 	b.Grow(min(len(l), 160))
-	eachPart(l, func(part string, word, digits bool) {
+	eachPart(l, func(part string, letters, digits bool) {
+		if letters {
+			each(part)
+		}
 		switch {
 		case b.Len() >= 160:
 		case digits:
@@ -36,17 +40,18 @@ func kindOf(l string) string {
 	return b.String()
 }
 
-// eachPart gives the words of a line and the characters between them.
-func eachPart(l string, f func(part string, word, digits bool)) {
+// eachPart gives the words of a line and the characters between them, and tells which words are of
+// letters, more than two, and which have digits.
+func eachPart(l string, f func(part string, letters, digits bool)) {
 	for i := 0; i < len(l); {
 		j, digits := i, false
 		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
 			digits = digits || l[j] <= '9'
 			j++
 		}
-		word := j > i
+		letters := j > i+2 && !digits
 		j = max(j, i+1)
-		f(l[i:j], word, digits)
+		f(l[i:j], letters, digits)
 		i = j
 	}
 }
@@ -72,7 +77,7 @@ func kindsIn(body string) kinds {
 		if l = visible(l); l == "" { // as it is quoted
 			continue
 		}
-		name := kindOf(l)
+		name := kindOf(l, func(w string) { k.words[w]++ })
 		x := k.of[name]
 		if x == nil {
 			x = &kind{}
@@ -81,7 +86,6 @@ func kindsIn(body string) kinds {
 		x.n++
 		x.last = l
 		k.lines++
-		eachLetters(l, func(w string) { k.words[w]++ })
 	}
 	common := 0
 	for name, x := range k.of {
@@ -100,7 +104,7 @@ func (k *kinds) folded(l string) string {
 	if !k.folds {
 		return l
 	}
-	x := k.of[kindOf(visible(l))]
+	x := k.of[kindOf(visible(l), func(string) {})]
 	switch {
 	case x == nil || x.n < alike:
 		return l
@@ -114,7 +118,11 @@ func (k *kinds) folded(l string) string {
 // rarest tells how much less often the rarest word of a line comes than lines do.
 func (k *kinds) rarest(l string) float64 {
 	least := k.lines
-	eachLetters(l, func(w string) { least = min(least, max(1, k.words[w])) })
+	eachPart(l, func(w string, letters, _ bool) {
+		if letters {
+			least = min(least, max(1, k.words[w]))
+		}
+	})
 	return math.Log(float64(k.lines) / float64(least))
 }
 
@@ -125,15 +133,6 @@ func (k *kinds) rare(l string) float64 {
 		return 0
 	}
 	return max(0, k.rarest(l)-2*k.usual)
-}
-
-// eachLetters gives the words of a line that have no digits.
-func eachLetters(l string, f func(w string)) {
-	eachPart(l, func(part string, word, digits bool) {
-		if word && !digits && len(part) > 2 {
-			f(part)
-		}
-	})
 }
 
 // readLines makes lines of a text that is no JSON: lines of one kind become one,

@@ -107,6 +107,8 @@ type item struct {
 	plan        bool     // a list that a call left, as it stands
 	thing       string   // what a call's line is about: the record that it changed, or all that it named
 	picked      bool     // a model wants it
+	taken       bool     // it is chosen
+	meant       bool     // what stays speaks of it, or of the record that it begins
 }
 
 type itemKind uint8

@@ -8,7 +8,7 @@ func (c *choice) newest(share, room int) {
 	fresh := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool {
 		return !c.s.fresh[it.place] || it.row == nil && it.kind != quoteItem || c.s.told(it)
 	})
-	c.from(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return it.row != nil || !c.meant[it] }), share, room)
+	c.from(slices.DeleteFunc(slices.Clone(fresh), func(it *item) bool { return it.row != nil || !it.meant }), share, room)
 	share -= c.from(fresh, share*2/3, room)
 	slices.Reverse(fresh)
 	c.from(fresh, share, room)
@@ -41,45 +41,43 @@ func (it *item) subject() *item {
 // identifier that does so alone.
 const meant, few = 2, 2
 
-// spokenOf finds the records and the lines of calls and outputs that what stays speaks of:
+// findMeant finds the records and the lines of calls and outputs that what stays speaks of:
 // it has an identifier that few of their kind have, or so many of their values that no
 // other is meant.
-func (c *choice) spokenOf() map[*item]bool {
+func (c *choice) findMeant() {
 	type use struct {
-		of    *item
+		head  *item
 		kind  itemKind
 		value int32
 	}
-	count, had := map[use]int{}, map[use]bool{}
-	each := func(f func(subject, head *item, kind itemKind, k int32)) {
+	each := func(f func(subject *item, u use)) {
+		had := make([]*item, len(c.s.values.all)) // who had a value last: the lines of a record stand side by side
 		for _, it := range c.s.items {
-			var head *item
+			u := use{kind: it.kind}
 			if it.row != nil {
-				head = it.row.head
+				u.head = it.row.head
 			} else if it.kind != callItem && it.kind != quoteItem {
 				continue
 			}
-			for _, k := range it.values {
-				if v := &c.s.values.all[k]; v.focus && len(v.text) > 2 && !it.stale && !it.carried {
-					f(it.subject(), head, it.kind, k)
+			subject := it.subject()
+			for _, u.value = range it.values {
+				if v := &c.s.values.all[u.value]; v.focus && len(v.text) > 2 && !it.stale && !it.carried && had[u.value] != subject {
+					had[u.value] = subject
+					f(subject, u)
 				}
 			}
 		}
 	}
-	each(func(subject, head *item, kind itemKind, k int32) {
-		if u := (use{subject, 0, k}); !had[u] {
-			had[u] = true
-			count[use{head, kind, k}]++
+	count := map[use]int{}
+	each(func(_ *item, u use) { count[u]++ })
+	var of *item
+	sum := 0.0
+	each(func(subject *item, u use) {
+		if subject != of {
+			of, sum = subject, 0
 		}
+		n := count[u]
+		sum += 1 / float64(n)
+		subject.meant = subject.meant || sum >= meant || c.s.values.all[u.value].ident && n <= few
 	})
-	sums, about := map[*item]float64{}, map[*item]bool{}
-	each(func(subject, head *item, kind itemKind, k int32) {
-		if u := (use{subject, 0, k}); had[u] {
-			had[u] = false
-			n := count[use{head, kind, k}]
-			sums[subject] += 1 / float64(n)
-			about[subject] = about[subject] || sums[subject] >= meant || c.s.values.all[k].ident && n <= few
-		}
-	})
-	return about
 }

@@ -28,14 +28,17 @@ type Selection struct {
 // worth the weights of those of its values that are nowhere else yet. It counts more if a
 // person wrote it or a call changed something. Select may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
+	}
+	for _, it := range s.items {
+		it.taken, it.meant = false, false
 	}
 	c.reserve(int(pickedShare*float64(room)), room, func(it *item) bool { return it.picked })
 	c.reserve(int(planShare*float64(room)), room, func(it *item) bool { return it.plan })
 	last := c.lastLead()
-	c.meant = c.spokenOf()
+	c.findMeant()
 	least := 0
 	if s.brief || room < tinyRoom && last != nil && last.place > s.asked {
 		least = lastLeast
@@ -48,7 +51,7 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
 	c.newest(int(freshShare*float64(room)), room)
-	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && (c.meant[it] || it.place > s.asked) })
+	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && (it.meant || it.place > s.asked) })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.reserve(int(siblingShare*float64(room)), room, c.beside)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
@@ -58,7 +61,7 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(room, room, func(it *item) bool { return it.kind == userItem || it.kind == callItem })
 	out := c.write()
 	out.Whole = !slices.ContainsFunc(s.items, func(it *item) bool {
-		return (it == last || it.kind == userItem || it.kind == callItem) && !it.stale && (it.cut || !c.taken[it])
+		return (it == last || it.kind == userItem || it.kind == callItem) && !it.stale && (it.cut || !it.taken)
 	})
 	return out
 }
@@ -79,7 +82,7 @@ const (
 // beside reports a part of a list of which another part names a thing that is spoken of.
 func (c *choice) beside(it *item) bool {
 	spoken := func(k int32) bool { v := &c.s.values.all[k]; return v.focus && v.ident && v.text != it.row.of.text }
-	return it.label != "" && c.meant[it.subject()] && !c.s.told(it) &&
+	return it.label != "" && it.subject().meant && !c.s.told(it) &&
 		slices.ContainsFunc(it.row.units, func(u *item) bool { return u.label == it.label && slices.ContainsFunc(u.values, spoken) })
 }
 
@@ -110,13 +113,11 @@ func (it *item) holds(text string) bool {
 type choice struct {
 	s       *Set
 	weights []float64
-	stands  []bool // values that stand somewhere
-	taken   map[*item]bool
+	stands  []bool          // values that stand somewhere
 	shapes  map[string]bool // of the units taken
 	used    int
-	meant   map[*item]bool // lines, and the first of records, that what stays speaks of
-	scarce  bool           // nested keys are left out
-	bare    bool           // heads as well
+	scarce  bool // nested keys are left out
+	bare    bool // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -157,7 +158,7 @@ func (c *choice) reserve(share, room int, of func(*item) bool) {
 // from takes lines as far as a share of the room goes, and tells how far it went.
 func (c *choice) from(items []*item, share, room int) (used int) {
 	for _, it := range items {
-		if n := c.cost(it); !c.taken[it] && !it.stale && used+n <= share && c.used+n <= room {
+		if n := c.cost(it); !it.taken && !it.stale && used+n <= share && c.used+n <= room {
 			used += n
 			c.take(it)
 		}
@@ -166,7 +167,7 @@ func (c *choice) from(items []*item, share, room int) (used int) {
 }
 
 func (c *choice) worth(it *item) float64 {
-	sum, about := 0.0, c.meant[it.subject()]
+	sum, about := 0.0, it.subject().meant
 	for i, k := range it.values {
 		if asked := it.row != nil && c.s.values.all[k].focus && c.s.values.all[k].ident; (asked || !c.stands[k]) && !slices.Contains(it.values[:min(i, 24)], k) {
 			sum += c.weights[k]
@@ -192,10 +193,10 @@ func (c *choice) cost(it *item) int {
 	if c.unkeyed(it, c.shapes) {
 		n = it.bareCost
 	}
-	if it.row != nil && !slices.ContainsFunc(it.row.units, func(u *item) bool { return c.taken[u] }) {
+	if it.row != nil && !slices.ContainsFunc(it.row.units, func(u *item) bool { return u.taken }) {
 		n += it.row.cost
 	}
-	if h := c.headOf(it); h != nil && !c.taken[h] {
+	if h := c.headOf(it); h != nil && !h.taken {
 		n += h.cost
 	}
 	return n
@@ -230,7 +231,7 @@ func (c *choice) choose(room int) {
 	left := make([]candidate, 0, len(c.s.items))
 	most := 0.0
 	for _, it := range slices.Backward(c.s.items) {
-		if c.taken[it] || it.stale {
+		if it.taken || it.stale {
 			continue
 		}
 		if ratio := c.worth(it) / float64(c.cost(it)); ratio > 0 {
@@ -261,10 +262,10 @@ func (c *choice) take(it *item) {
 	c.used += c.cost(it)
 	c.shapes[it.shape] = true
 	for _, x := range []*item{it, c.headOf(it)} {
-		if x == nil || c.taken[x] {
+		if x == nil || x.taken {
 			continue
 		}
-		c.taken[x] = true
+		x.taken = true
 		for _, k := range x.values {
 			c.stands[k] = true
 		}
@@ -279,7 +280,7 @@ func (c *choice) write() Selection {
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
-		case !c.taken[it] || written[it.row]:
+		case !it.taken || written[it.row]:
 			continue
 		case it.kind == userItem || it.kind == assistantItem:
 			out.Said = append(out.Said, it.text)
@@ -336,7 +337,7 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	var cells []cell
 	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
 	for _, u := range r.units {
-		if !c.taken[u] || u.text == "" {
+		if !u.taken || u.text == "" {
 			if u.label != "" && u.text != "" && !u.stale {
 				left[u.label]++
 			}
