@@ -68,7 +68,7 @@ type Observer struct {
 
 // Answer is the form of a call's output: JSON, or its text if that is one short line.
 type Answer struct {
-	JSON bool   `json:"j,omitempty"`
+	JSON bool   `json:"j,omitzero"`
 	Text string `json:"t,omitempty"`
 }
 

@@ -41,7 +41,7 @@ func TestSizesOfCutInputsBecomeRules(t *testing.T) {
 			}
 			ob := o.Observe(&c)
 			ob.Trim()
-			kept, err := json.Marshal(ob)
+			kept, err := jsonv2.Marshal(&ob)
 			if err != nil || jsonv2.Unmarshal(kept, &ob) != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestTheSizesOfACutInputAreFew(t *testing.T) {
 		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},
 	})
 	ob.Trim()
-	if kept, err := json.Marshal(ob); err != nil || len(ob.Sizes) == 0 || len(kept) > 5<<10 {
+	if kept, err := jsonv2.Marshal(&ob); err != nil || len(ob.Sizes) == 0 || len(kept) > 5<<10 {
 		t.Errorf("%d sizes, %d bytes are kept of %d (%v)", len(ob.Sizes), len(kept), len(raw), err)
 	}
 }

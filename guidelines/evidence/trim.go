@@ -97,31 +97,31 @@ type storedObservation struct {
 	Key      string                  `json:"k"`
 	Seq      int64                   `json:"q"`
 	Time     time.Time               `json:"t,omitzero"`
-	Run      uint64                  `json:"r,omitempty"`
-	Named    bool                    `json:"n,omitempty"`
-	Agent    uint64                  `json:"a,omitempty"`
-	Writer   uint64                  `json:"w,omitempty"`
+	Run      uint64                  `json:"r,omitzero"`
+	Named    bool                    `json:"n,omitzero"`
+	Agent    uint64                  `json:"a,omitzero"`
+	Writer   uint64                  `json:"w,omitzero"`
 	State    memoryd.EvaluationState `json:"s"`
-	Score    float64                 `json:"v,omitempty"`
+	Score    float64                 `json:"v,omitzero"`
 	Rule     string                  `json:"u,omitempty"`
 	JudgedBy string                  `json:"j,omitempty"`
-	Failed   bool                    `json:"x,omitempty"` // by the caller's flag
-	Seconds  float64                 `json:"c,omitempty"`
+	Failed   bool                    `json:"x,omitzero"` // by the caller's flag
+	Seconds  float64                 `json:"c,omitzero"`
 	Tokens   int64                   `json:"o"`
 	Input    string                  `json:"i"`
 	Sizes    map[string]float64      `json:"z,omitempty"`
-	Turn     int                     `json:"e,omitempty"`
-	Pause    float64                 `json:"f,omitempty"`
+	Turn     int                     `json:"e,omitzero"`
+	Pause    float64                 `json:"f,omitzero"`
 	Output   string                  `json:"m,omitempty"`
 	Sources  []Source                `json:"p,omitempty"`
 	Before   []string                `json:"d,omitempty"`
-	Same     uint64                  `json:"h,omitempty"`
+	Same     uint64                  `json:"h,omitzero"`
 	Answer   Answer                  `json:"y,omitzero"`
 }
 
-// MarshalJSON encodes a trimmed observation for storage.
-func (ob Observation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(storedObservation{
+// MarshalJSONTo encodes a trimmed observation for storage.
+func (ob *Observation) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return jsonv2.MarshalEncode(enc, &storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score,
 		ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
 		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Sizes, ob.Turn, ob.Pause, ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,

@@ -61,7 +61,7 @@ func TestHowOftenAndHowSoonARunCallsIsWarnedOf(t *testing.T) {
 		}
 		for i := range obs {
 			obs[i].Trim() // as the window keeps them
-			kept, err := json.Marshal(obs[i])
+			kept, err := jsonv2.Marshal(&obs[i])
 			if err != nil || jsonv2.Unmarshal(kept, &obs[i]) != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/flate"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -217,21 +218,8 @@ func encode(list []evidence.Observation) ([]byte, error) {
 	z := writers.Get().(*flate.Writer) //nolint:forcetypeassert // the pool holds nothing else
 	defer writers.Put(z)
 	z.Reset(&b)
-	before := []byte{'['}
-	for i := range list {
-		one, err := list[i].MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		if _, err := z.Write(append(before, one...)); err != nil {
-			return nil, err
-		}
-		before = []byte{','}
-	}
-	if _, err := z.Write([]byte{']'}); err != nil {
-		return nil, err
-	}
-	err := z.Close()
+	err := jsonv2.MarshalWrite(z, list, jsontext.AllowInvalidUTF8(true), jsonv2.Deterministic(true))
+	err = errors.Join(err, z.Close())
 	return b.Bytes(), err
 }
 
