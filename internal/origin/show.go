@@ -93,12 +93,12 @@ func longest(path string) (n int) {
 	return n
 }
 
-// wordForm is a value that names one of few things: letters in parts, with a digit at the
+// wordForm is a value that names one of few things: letters in parts, as in en-US, with a digit at the
 // end at most, or a number of four digits, or of five that is round. Others are those of an account, a postcode, an
 // identifier or the like; mixed case is that of encoded bytes.
 var (
 	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|-?(?:\d|[1-9]\d{1,3}|[1-9]\d{0,2}00)(?:\.\d{1,3})?)$`)
-	caseForm   = regexp.MustCompile(`^(?:[a-z0-9_.-]+|[A-Z0-9_.-]+|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
+	caseForm   = regexp.MustCompile(`^(?:(?:[a-z0-9]+|[A-Z0-9]+)(?:[-_.](?:[a-z0-9]+|[A-Z0-9]+))*|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
 	sizeForm   = regexp.MustCompile(`^-?(?:\d{1,7}|\d{1,5}0{0,10})(?:\.\d{1,3})?$`) // longer ones are numbers of accounts
 	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
 )
@@ -108,7 +108,7 @@ var (
 func isWord(s string) bool {
 	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" &&
 		wordForm.MatchString(s)) &&
-		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })) <= 3
+		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_-.", r) })) <= 3
 }
 
 // masked makes foreign text fit to stand where it is marked as such: visible, on one line,
