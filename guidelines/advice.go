@@ -112,7 +112,7 @@ func (f *findings) callLike(d *draft) {
 		return
 	}
 	if shown := f.exemplar(x); shown != "" {
-		d.add(bestPractices, 0, "Call it as in `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like",
+		d.add(bestPractices, 0, "Call it like `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like",
 			coreValue/2, exemplarGround)
 	}
 }
@@ -136,7 +136,7 @@ func (f *findings) successes(d *draft) {
 
 func (f *findings) overall() string {
 	e := &f.evidence
-	text := ofN(e.Good, e.Judged) + " judged calls scored 1.0"
+	text := ofN(e.Good, e.Judged) + " judged calls went well"
 	var costs []string
 	if !math.IsNaN(f.goodTime) {
 		costs = append(costs, seconds(f.goodTime))
@@ -169,7 +169,7 @@ func (f *findings) issues(d *draft) {
 		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
 	}
 	if unexplained > silent {
-		text := "No rule explains " + ofN(unexplained, wrong) + " calls that went wrong"
+		text := ofN(unexplained, wrong) + " calls that went wrong have no known cause"
 		if f.answers() != "" {
 			text += ": see `" + toolAnswered + "`"
 		}
@@ -178,7 +178,7 @@ func (f *findings) issues(d *draft) {
 	if len(d.of(commonIssues)) > 0 {
 		return
 	}
-	text := "None beyond those below."
+	text := "Only those that the practices below avoid."
 	switch {
 	case e.Judged == 0:
 		text = "Not enough data: no call has been judged yet."

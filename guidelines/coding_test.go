@@ -36,7 +36,7 @@ func TestNoToolIsGivenUpWhileACauseCanBeMended(t *testing.T) {
 	got := write(t, inRuns("Read", calls...))
 	for _, want := range []string{
 		"1. Give `file_path`, not `path`: 3 calls were refused for this",
-		"2. Look for the file first, in a list of the directory or by a search, and give `file_path` as it was found: 3 failed calls",
+		"2. Look for the file first, by listing the directory or by a search, and give `file_path` as you found it: 3 calls failed",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -65,7 +65,7 @@ func TestACommandThatWorkedIsNoExample(t *testing.T) {
 		calls = append(calls, [2]string{fmt.Sprintf(`{"command":"make %d"}`, i), "Error: Command timed out after 2m 0.0s"})
 	}
 	got := write(t, inRuns("Bash", calls...))
-	if strings.Contains(got, "reproduce") || !strings.Contains(got, "1. Set a longer timeout, run it in the background, or let the command do less: 3 failed calls") {
+	if strings.Contains(got, "reproduce") || !strings.Contains(got, "1. Set a longer timeout, run it in the background, or let the command do less: 3 calls failed") {
 		t.Error(got)
 	}
 }
@@ -111,5 +111,23 @@ func TestRepeatsThatFailByChanceAreHardlyEverTold(t *testing.T) {
 	}
 	if t.Logf("told of %d of %d", told, tools); 20*told > tools {
 		t.Error("too often")
+	}
+}
+
+// A tool that gives one answer to all questions gives none: its readers see that answer, as data.
+func TestOneAnswerToAllInputsIsShown(t *testing.T) {
+	t.Parallel()
+	var one, several [][2]string
+	for i := range 8 {
+		input := fmt.Sprintf(`{"question":"what is %d?"}`, i)
+		one = append(one, [2]string{input, "The question is too difficult to answer."})
+		several = append(several, [2]string{input, fmt.Sprintf("The answer is about %d.", 7*i)})
+	}
+	const want = "8 of 8 good calls, whatever the input: The question is too difficult to answer."
+	if got := write(t, inRuns("ask", one...)); !strings.Contains(got, want) {
+		t.Errorf("%q is missing in\n%s", want, got)
+	}
+	if got := write(t, inRuns("ask", several...)); strings.Contains(got, "whatever the input") {
+		t.Errorf("the control: %s", got)
 	}
 }

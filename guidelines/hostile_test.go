@@ -133,7 +133,7 @@ func attacked(order, poison string, bear func(int, string) (map[string]any, stri
 const ownWords = "in calls call took text true false integer number object list with and or pattern it returns a json median character characters returned recent nothing good outputs were empty not enough data on what no has gone well so far " +
 	"judged scored taking s typical gave these parameters values of stood there another earlier answer comes come from failed reported as successful came back that went wrong break rule below the tool said then stands what answered none beyond those seen " +
 	"always give leave out keep at most least worked more less one do like steps whose was exactly copy an together neither not both after where is over first begins otherwise had form runs run never send refused for this again unchanged try other tell user " +
-	"id mode lookup all found error name withheld parameter parameters known source alone further sometimes explains see line to date up letter digit write as " +
+	"id mode lookup all found error name withheld parameter parameters known source alone further sometimes explains have cause see line to date up letter digit write as " +
 	"long elements element twice each without blanks blank capital letters digits beyond z end different times wait seconds between two"
 
 // foreign lists the words of a text that are neither this program's nor of the honest

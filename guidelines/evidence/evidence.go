@@ -42,6 +42,9 @@ type Evidence struct {
 	Rules []Rule `json:"rules,omitempty"`
 	// Messages are the messages of calls that went wrong, by form, the most important first.
 	Messages []Message `json:"messages,omitempty"`
+	// Same is the text that nine in ten good calls were answered with, whatever their inputs; nil
+	// where answers differ.
+	Same     *Message  `json:"same,omitempty"`
 	Exemplar *Exemplar `json:"exemplar,omitempty"`
 	// Unchanged counts the calls that repeated a failed input of their run, in UnchangedRuns
 	// runs.
@@ -103,6 +106,7 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	e.Output = profileOutputs(recent)
 	e.Rules = Rules(tool, obs)
 	e.Messages = messagesOf(obs, &who, e.Rules)
+	e.Same = sameAnswer(obs, &who)
 	e.Exemplar = exemplarOf(obs, &who)
 	e.Unchanged, e.UnchangedRuns = unchanged(obs)
 	return e

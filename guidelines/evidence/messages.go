@@ -109,6 +109,49 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 	return list
 }
 
+// sameInputs is how many different inputs get one answer that is told, sameWords how long it is:
+// one word says that something was done.
+const (
+	sameInputs = 3
+	sameWords  = 3
+)
+
+// sameAnswer is the text that nine in ten good calls were answered with, whatever their inputs.
+func sameAnswer(obs []Observation, who *parties) *Message {
+	type answered struct {
+		Message
+
+		inputs, runs map[uint64]bool
+		by           backers
+	}
+	good, texts := 0, map[string]*answered{}
+	for i := range obs {
+		ob := &obs[i]
+		if !ob.Good() {
+			continue
+		}
+		good++
+		if len(strings.Fields(ob.Answer.Text)) < sameWords {
+			continue
+		}
+		a := texts[ob.Answer.Text]
+		if a == nil {
+			a = &answered{Message: Message{Text: ob.Answer.Text}, inputs: map[uint64]bool{}, runs: map[uint64]bool{}, by: backers{}}
+			texts[ob.Answer.Text] = a
+		}
+		a.Calls++
+		a.inputs[hashOf("input", string(ob.Input))], a.runs[ob.ownRun()] = true, true
+		a.by.add(who.of[i])
+	}
+	for _, a := range texts {
+		if 10*a.Calls >= 9*good && len(a.inputs) >= sameInputs {
+			a.Runs, a.Sole = len(a.runs), who.sole(a.by)
+			return &a.Message
+		}
+	}
+	return nil
+}
+
 // like reports whether a message that begins with ps has the form.
 func (s *shape) like(ps []piece) bool {
 	same := 0

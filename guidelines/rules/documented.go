@@ -81,7 +81,7 @@ func docOf(given string, d documented) documented {
 	return d
 }
 
-const lookFirst = "Look for the file first, in a list of the directory or by a search, and give {path} as it was found"
+const lookFirst = "Look for the file first, by listing the directory or by a search, and give {path} as you found it"
 
 // handbook is tried in order: what says more comes first.
 var handbook = []documented{
@@ -126,7 +126,7 @@ var handbook = []documented{
 		`is a directory|EISDIR|not a (regular |valid )?file|points to a directory|director(y|ies)[^.\n]{0,60}(not|cannot|only|instead)|path is a folder`, "Give {path} of a file; list a directory with the tool for that"),
 	doc("no-directory", "path", `not a directory|ENOTDIR`, "Give {path} of a directory"),
 	doc("denied", "path command", `permission denied|EACCES|EPERM|operation not permitted|read-?only|EROFS`,
-		"Work where you may write, or ask the user: without the permission the same fails again"),
+		"Work where you may write, or ask the user for permission: without it the same call fails again"),
 	doc("binary", "path",
 		`binary|not (a )?text|unsupported (file|format|encoding|media|image)|utf-?8|decode|codec|cannot (read|display) (this|images?|pdf)`,
 		"Read a file that is no text with a tool made for its type"),
@@ -146,7 +146,7 @@ var handbook = []documented{
 		"List what runs and give an id of that, or start the command again"),
 	doc("program", "command",
 		`command not found|not recognized as|executable file not found|: not found|no such command|not installed|spawn \S+ ENOENT`,
-		"Use a program that is there (ask `command -v`), or install it first"),
+		"Use a program that is installed (check with `command -v`), or install it first"),
 	doc("module", "command",
 		`no module named|cannot find (module|package)|ModuleNotFound|ImportError|could not resolve "|package \S+ is not in`,
 		"Install what is missing first, or use the project's own environment"),
@@ -155,7 +155,7 @@ var handbook = []documented{
 	doc("quoting", "command", `syntax error|unexpected (EOF|end of file|token)|unterminated|unmatched|unbalanced|bad substitution|here-?doc`,
 		"Check the quotation marks of the command, and write long texts to a file first"),
 	doc("flags", "command",
-		`missing script|no rule to make|(unknown|unrecogni[sz]ed|invalid|illegal|no such) (sub-?command|flag|option|argument|shorthand)|^usage:`, "Look at the command's help, or at what the project defines, and give names and flags that are there"),
+		`missing script|no rule to make|(unknown|unrecogni[sz]ed|invalid|illegal|no such) (sub-?command|flag|option|argument|shorthand)|^usage:`, "Look at the command's help, or at what the project defines, and give only names and flags that exist"),
 	doc("arguments", "command", `argument list too long`, "Give fewer arguments at a time, through find or xargs"),
 	doc("output", "command", `output[^.\n]{0,60}(too|exceed|truncat|limit)|exceed[^.\n]{0,60}(buffer|output|characters)|maxBuffer`,
 		"Let the command write less: filter its output, or send it to a file"),
@@ -170,7 +170,7 @@ var handbook = []documented{
 	doc("file", "path old patch pattern notebook", `<absent>|could not read|invalid path|not a valid path`,
 		lookFirst),
 	doc("file", "command",
-		`no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any|no match(es)? found`, "Look first what is there, and give paths in the command as they were found"),
+		`no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any|no match(es)? found`, "Look at what is there first, and give paths in the command as you found them"),
 	doc("address", "url", `valid url|url must|\b(scheme|protocol|malformed)`, "Give the whole address, with https:// before it"),
 	doc("redirect", "url", `redirect|moved`, "Call it again with the address that the answer names"),
 	doc("page", "url", `\b(404|410)\b|not found`, "Search for the address first: this page is not there"),

@@ -93,7 +93,7 @@ func TestADocumentedRemedyIsHeldAgainstCalls(t *testing.T) {
 		return c
 	}
 	found := Find("Edit", []Call{call(1, 1, true), call(2, 2, true), call(2, 3, false), call(3, 4, false), call(4, 5, false)})
-	if len(found) != 1 || found[0].Line+": "+found[0].Found() != "Read the file first, and copy `old_string` exactly as it stands there, with its white space and without line numbers: 2 failed calls were answered so (2 runs)" {
+	if len(found) != 1 || found[0].Line+": "+found[0].Found() != "Read the file first, and copy `old_string` exactly as it stands there, with its white space and without line numbers: 2 calls failed for this (2 runs)" {
 		t.Errorf("%+v", found)
 	}
 	var again []Call

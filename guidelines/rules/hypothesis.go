@@ -83,6 +83,9 @@ var conditions = []condition{
 	begins: {name: "begins", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
 	}, line: func(h *hypothesis, p, narrow string, _ []string) string {
+		if strings.Trim(h.set[0], "`") == "" {
+			return "Give no " + p + " that begins with backticks"
+		}
 		return "Give no " + p + " that begins with " + quoted(h.set) + narrow
 	}},
 	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {

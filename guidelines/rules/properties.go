@@ -165,7 +165,7 @@ func markOf(r rune) rune {
 // markNames are what lines call classes; others are named by the mark.
 var markNames = map[string][2]string{
 	"A": {"a capital letter", "capital letters"}, "0": {"a digit", "digits"}, " ": {"a blank", "blanks"},
-	"é": {"a letter beyond a to z", "letters beyond a to z"},
+	"é": {"a letter beyond a to z", "letters beyond a to z"}, "`": {"a backtick", "backticks"},
 }
 
 // usualMarks are the classes that many texts hold: of two that hold in the same calls, another one is to blame.

@@ -166,6 +166,13 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return in
 		}},
+		{"Give no `at` that begins with \"/\"", func(r *rand.Rand, bad bool) map[string]any {
+			at := word(r) + "/" + word(r)
+			if bad {
+				at = "/" + at
+			}
+			return map[string]any{"at": at}
+		}},
 		{"Give the length of `data` in steps of 4", func(r *rand.Rand, bad bool) map[string]any {
 			n := 4 * (1 + r.IntN(9))
 			if bad {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoryd/internal/origin"
 )
@@ -111,7 +112,7 @@ func (c *column) take(v value, bad bool) {
 	case text:
 		for _, s := range elements(c.name, v.text) {
 			c.forms.add(Form(s), bad)
-			if h := Head(s); h != "" {
+			if h := cmp.Or(Head(s), opening(s)); h != "" {
 				c.heads.add(h, bad)
 			}
 			c.texts.add(s, bad)
@@ -137,6 +138,12 @@ func Head(s string) string {
 		return ""
 	}
 	return s[:at]
+}
+
+// opening are the marks that a text begins with, at most three.
+func opening(s string) string {
+	n := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPunct(r) && !unicode.IsSymbol(r) })
+	return s[:max(0, min(n, 3))]
 }
 
 // closed reports whether the values of good calls are a closed set: each came again, or
@@ -231,7 +238,7 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		}
 	}
 	for _, s := range c.heads.of(0, heads) {
-		if shown(strings.TrimRight(s, "_-")) {
+		if opening(s+" ") == s || shown(strings.TrimRight(s, "_-")) {
 			out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 		}
 	}

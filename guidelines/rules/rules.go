@@ -177,7 +177,7 @@ func (r *Rule) Found() string {
 			return strconv.Itoa(r.Calls) + " calls were refused for this" + r.inRuns()
 		}
 		if r.Heard() {
-			return strconv.Itoa(r.Calls) + " failed calls were answered so" + r.inRuns()
+			return strconv.Itoa(r.Calls) + " calls failed for this" + r.inRuns()
 		}
 	}
 	text := "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did
