@@ -3,7 +3,6 @@ package memoryd
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -106,73 +105,6 @@ func shownMetadata(c *Call) jsontext.Value {
 	return append(joined, added[1:]...)
 }
 
-// sourceName is the member of a stored call's metadata that says who wrote it; what a
-// client sends under this name is dropped.
-const sourceName = "memoryd_source"
-
-// WithSource adds the id of the API key that recorded a call to its metadata. An empty source,
-// which means this machine, adds nothing.
-func WithSource(metadata json.RawMessage, source string) json.RawMessage {
-	metadata = without(metadata, sourceName)
-	if source == "" {
-		return metadata
-	}
-	member, err := json.Marshal(map[string]string{sourceName: source})
-	if err != nil {
-		return metadata
-	}
-	own := bytes.TrimSpace(metadata)
-	if len(own) < 2 || own[0] != '{' || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
-		return member
-	}
-	out := make([]byte, 0, len(own)+len(member)+1)
-	out = append(append(out, own[:len(own)-1]...), ',')
-	return append(out, member[1:]...)
-}
-
-// Sourced reports whether the metadata name the recorder of the call; otherwise it was this
-// machine.
-func (c *Call) Sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
-
-// LocalSource is the source of calls recorded without an API key.
-const LocalSource = "local"
-
-// Source returns the id of the API key that recorded the call, or LocalSource.
-func (c *Call) Source() string {
-	if !c.Sourced() {
-		return LocalSource
-	}
-	var m struct {
-		Source string `json:"memoryd_source"`
-	}
-	if json.Unmarshal(c.Metadata, &m) != nil || m.Source == "" {
-		return LocalSource
-	}
-	return m.Source
-}
-
-// without drops members of a client's metadata that have the names of ours.
-func without(metadata json.RawMessage, names ...string) json.RawMessage {
-	var quoted [32]byte
-	named := func(name string) bool { return bytes.Contains(metadata, append(append(quoted[:0], '"'), name...)) }
-	if !slices.ContainsFunc(names, named) && bytes.IndexByte(metadata, '\\') < 0 { // a name may be written with escapes
-		return metadata
-	}
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(metadata, &fields) != nil {
-		return metadata
-	}
-	had := len(fields)
-	for _, name := range names {
-		delete(fields, name)
-	}
-	if len(fields) == had {
-		return metadata
-	}
-	out, _ := json.Marshal(fields) // they were JSON
-	return out
-}
-
 // finite gives 0, which means unknown, for what JSON cannot say.
 func finite(f float64) float64 {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
@@ -193,10 +125,6 @@ func MarshalCallLine(c *Call) ([]byte, error) {
 		CallJSON
 	}{c.Workspace, j}, callText)
 }
-
-// callText is how the text of a call is read: texts of tools may hold anything.
-// Names that are repeated are found by the members themselves.
-var callText = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // ParseCall parses one line of an import file. Its error is a *Fault.
 func ParseCall(line []byte) (CallLine, error) {
@@ -308,72 +236,137 @@ func textOf(v jsontext.Value) string {
 	return Unquote(v)
 }
 
-// ToolCallID returns the caller's id of a call: the member tool_call_id of its metadata, or
-// call_ref, which takes precedence over all other members (see Identity); "" if there is neither.
-func ToolCallID(metadata []byte) string {
-	if !bytes.Contains(metadata, []byte("tool_call_id")) && !bytes.Contains(metadata, []byte("call_ref")) {
-		return ""
-	}
-	var known struct {
-		ID  jsontext.Value `json:"tool_call_id"`
-		Ref jsontext.Value `json:"call_ref"`
-	}
-	if jsonv2.Unmarshal(metadata, &known, callText) != nil {
-		return ""
-	}
-	if known.Ref.Kind() == '"' && len(known.Ref) > len(`""`) {
-		return RefID(Unquote(known.Ref))
-	}
-	if known.ID.Kind() != '"' {
-		return ""
-	}
-	return Unquote(known.ID)
+// members is what is read of a call. The exact names win over the other ones, and
+// among those the first.
+type members struct {
+	Workspace, ToolName, CreateTime, CallHash field[string]
+	Summary, Evaluation                       field[string]
+	Input, Metadata                           field[raw]
+	Output                                    longText
+	Success, IsSummarized                     field[bool]
+	TimeCost, Score                           field[float64]
+	TokenCost                                 field[int64]
+
+	Arguments, ToolInput, Args, Result, ToolOutput, Error field[raw]
+	IsError                                               field[bool]
+
+	Unknown map[string]bool
 }
 
-// MaxJSONDepth limits the nesting of inputs and metadata. It is far beyond what real calls use, and
-// low enough that other JSON parsers can read answers that contain them.
-const MaxJSONDepth = 512
+// membersByName finds the member of a name. It is a table, because a call is read for each
+// add: looking members up by reflection took half of the reading.
+var membersByName = map[string]func(*members) jsonv2.UnmarshalerFrom{
+	"workspace_id":  func(m *members) jsonv2.UnmarshalerFrom { return &m.Workspace },
+	"tool_name":     func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolName },
+	"input":         func(m *members) jsonv2.UnmarshalerFrom { return &m.Input },
+	"output":        func(m *members) jsonv2.UnmarshalerFrom { return &m.Output },
+	"success":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Success },
+	"time_cost":     func(m *members) jsonv2.UnmarshalerFrom { return &m.TimeCost },
+	"token_cost":    func(m *members) jsonv2.UnmarshalerFrom { return &m.TokenCost },
+	"create_time":   func(m *members) jsonv2.UnmarshalerFrom { return &m.CreateTime },
+	"metadata":      func(m *members) jsonv2.UnmarshalerFrom { return &m.Metadata },
+	"call_hash":     func(m *members) jsonv2.UnmarshalerFrom { return &m.CallHash },
+	"summary":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Summary },
+	"evaluation":    func(m *members) jsonv2.UnmarshalerFrom { return &m.Evaluation },
+	"score":         func(m *members) jsonv2.UnmarshalerFrom { return &m.Score },
+	"is_summarized": func(m *members) jsonv2.UnmarshalerFrom { return &m.IsSummarized },
 
-// sound keeps a value as it was sent. Only escaped lone surrogates change: no
-// valid JSON text can carry them on.
-func sound(v raw, name string) (jsontext.Value, error) {
-	value := jsontext.Value(v)
-	if JSONDepth(value) > MaxJSONDepth {
-		return nil, NewFault("too_deep", fmt.Sprintf("nested deeper than %d levels", MaxJSONDepth), nil, name)
-	}
-	if value.IsValid() {
-		return value, nil
-	}
-	if err := value.Format(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)); err != nil {
-		fault := FaultOf(err, 0)
-		if se, ok := errors.AsType[*jsontext.SyntacticError](err); ok && fault.Code == "duplicate_key" {
-			fault.Msg = fmt.Sprintf("the name at %q occurs twice", se.JSONPointer)
-		}
-		fault.Loc, fault.Broken = []any{name}, false
-		return nil, fault
-	}
-	return jsontext.Value(bytes.ToValidUTF8(value, []byte(string(utf8.RuneError)))), nil
+	// The names of other protocols.
+	"arguments":   func(m *members) jsonv2.UnmarshalerFrom { return &m.Arguments },
+	"tool_input":  func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolInput },
+	"args":        func(m *members) jsonv2.UnmarshalerFrom { return &m.Args },
+	"result":      func(m *members) jsonv2.UnmarshalerFrom { return &m.Result },
+	"tool_output": func(m *members) jsonv2.UnmarshalerFrom { return &m.ToolOutput },
+	"is_error":    func(m *members) jsonv2.UnmarshalerFrom { return &m.IsError },
+	"error":       func(m *members) jsonv2.UnmarshalerFrom { return &m.Error },
 }
 
-// JSONDepth returns the nesting depth of valid JSON.
-func JSONDepth(v jsontext.Value) int {
-	depth, deepest := 0, 0
-	inText, escaped := false, false
-	for _, c := range v {
-		switch {
-		case escaped:
-			escaped = false
-		case inText:
-			escaped = c == '\\'
-			inText = c != '"'
-		case c == '"':
-			inText = true
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
+// read reads the object that dec is before.
+func (m *members) read(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	var buf [64]byte
+	for dec.PeekKind() != '}' {
+		quoted, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		name, _ := jsontext.AppendUnquote(buf[:0], quoted) // what is not valid is replaced
+		member, known := membersByName[string(name)]
+		if !known {
+			if m.Unknown == nil {
+				m.Unknown = map[string]bool{}
+			}
+			m.Unknown[string(name)] = true
+			err = dec.SkipValue()
+		} else {
+			err = member(m).UnmarshalJSONFrom(dec)
+		}
+		if fault, ok := err.(*Fault); ok { //nolint:errorlint // a fault of our own making
+			fault.Loc = append([]any{string(name)}, fault.Loc...)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return deepest
+	_, err := dec.ReadToken()
+	return err
+}
+
+// CallReader parses calls one after another. The zero value is ready for use.
+type CallReader struct {
+	m      members
+	buffer []byte
+}
+
+// Reset clears the reader for reuse.
+func (r *CallReader) Reset() {
+	r.m = members{}
+	if cap(r.buffer) > maxBuffer {
+		r.buffer = nil
+	}
+}
+
+// Read parses the next value of dec as a call and fills in defaults. Its error is a *Fault. Unless
+// the fault is Broken, the whole value was consumed. The decoder must allow duplicate names.
+func (r *CallReader) Read(dec *jsontext.Decoder) (l CallLine, err error) {
+	depth := dec.StackDepth()
+	if dec.PeekKind() != '{' {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return l, FaultOf(err, depth)
+		}
+		return l, NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v)
+	}
+	r.m = members{Output: longText{buffer: &r.buffer}}
+	if err := r.m.read(dec); err != nil {
+		fault := FaultOf(err, depth)
+		if fault.Broken {
+			return l, fault
+		}
+		if err := leave(dec, depth); err != nil {
+			return l, FaultOf(err, depth)
+		}
+		return l, fault
+	}
+	err = l.take(&r.m)
+	return l, err
+}
+
+// leave skips what is left of the values that dec is inside of, down to a depth.
+func leave(dec *jsontext.Decoder, depth int) error {
+	for dec.StackDepth() > depth {
+		var err error
+		switch dec.PeekKind() {
+		case '}', ']':
+			_, err = dec.ReadToken()
+		default:
+			err = dec.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

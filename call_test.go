@@ -2,6 +2,7 @@ package memoryd_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"memoryd"
@@ -99,5 +100,55 @@ func TestIdentityTellsCallsApart(t *testing.T) {
 	next.Index = 1
 	if bare.Key() == next.Key() {
 		t.Error("two items of one request without time and id are the same call")
+	}
+}
+
+func TestTheRunOfACallIsReadFromItsMetadata(t *testing.T) {
+	long := strings.Repeat("x", memoryd.MaxNameBytes+1)
+	for metadata, want := range map[string]string{
+		``: "", `null`: "", `[]`: "", `{}`: "", `{"tool_call_id":"c1"}`: "",
+		`{"trajectory_id":"t1"}`:                               "t1",
+		`{"session_id":"s1"}`:                                  "s1",
+		`{"session_id":"s1","trajectory_id":"t1"}`:             "t1",
+		`{"trajectory_id":"t1","session_id":"s1"}`:             "t1",
+		`{"trajectory_id":"","session_id":"s1"}`:               "s1",
+		`{"trajectory_id":null,"session_id":17}`:               "17",
+		`{"a":{"trajectory_id":"inner"},"session_id":"s1"}`:    "s1",
+		`{"trajectory_id":"` + long + `","session_id":"s1"}`:   "s1",
+		`{"trajectory_id":"t1","trajectory_id":"t2"}`:          "t1",
+		`{"trajectory_id":"\u00e9"}`:                           "é",
+		`{"note":"trajectory_id"}`:                             "",
+		`{"session_id":"s1","cut":`:                            "s1",
+		`{"trajectory_id":["t1"],"session_id":{"id":"inner"}}`: "",
+	} {
+		if got := memoryd.RunOf(json.RawMessage(metadata)); got != want {
+			t.Errorf("%s: got %q, want %q", metadata, got, want)
+		}
+	}
+}
+
+// TestACallTellsWhoWroteIt and takes no client's word for it.
+func TestACallTellsWhoWroteIt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ metadata, source, want string }{
+		"none, from here":         {"", "", "local"},
+		"none, by a key":          {"", "k1", "k1"},
+		"empty":                   {"{ }", "k1", "k1"},
+		"others":                  {`{"a":1,"trajectory_id":"r"}`, "k1", "k1"},
+		"forged, from here":       {`{"memoryd_source":"k2","a":1}`, "", "local"},
+		"forged, by a key":        {`{"memoryd_source":"k2","a":1}`, "k1", "k1"},
+		"forged with an escape":   {`{"memory\u0064_source":"k2"}`, "", "local"},
+		"the escape, by a key":    {`{"memory\u0064_source":"k2"}`, "k1", "k1"},
+		"no object":               {`[1]`, "k1", "k1"},
+		"a name in a value is no": {`{"a":"memoryd_source"}`, "", "local"},
+	} {
+		c := memoryd.Call{Metadata: memoryd.WithSource(json.RawMessage(tc.metadata), tc.source)}
+		if got := c.Source(); got != tc.want || len(c.Metadata) > 0 && !json.Valid(c.Metadata) {
+			t.Errorf("%s: %q of %s, want %q", name, got, c.Metadata, tc.want)
+		}
+	}
+	c := memoryd.Call{Metadata: memoryd.WithSource(json.RawMessage(`{"trajectory_id":"r","tool_call_id":"x"}`), "k1")}
+	if c.Run() != "r" || memoryd.ToolCallID(c.Metadata) != "x" {
+		t.Errorf("%s", c.Metadata)
 	}
 }
