@@ -158,14 +158,17 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 // depsOver is what newHandler works with.
 func depsOver(t testing.TB, s store.Store) Deps {
 	t.Helper()
-	reader := ops.MemoryReader{Store: s, Recent: 20}
-	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now}
+	reader := ops.MemoryReader{Store: s, Recent: 20, Cache: ops.NewStatisticsCache(100)}
+	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now,
+		Sourced: func(context.Context, memoryd.ToolRef, ...string) ([]memoryd.Call, error) { return nil, nil }}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{Originals: kept})
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(view.Stop)
 	d := ops.Deps{
-		Survey: view, Intake: accounts.NewIntake(time.Now),
+		Survey: view, Intake: accounts.NewIntake(time.Now), Names: ops.NewNames(s, time.Now), Told: ops.NewTold(),
+		Keyed: func() bool { return true }, Redaction: ops.NewRedaction(s, ops.Privacy{}, slog.New(slog.DiscardHandler), time.Now),
+		Forget: func(context.Context, memoryd.ToolRef, string) error { return nil }, ForgetSource: func(context.Context, string, string) error { return nil },
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept,
 		Forecasts: preflight.NewCache(s, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),

@@ -49,7 +49,7 @@ type warned struct {
 // block lists the mistakes of a project's sessions, one a line, the likeliest first: as many
 // as leave the most of it useful.
 func (o *hooks) block(ctx context.Context, of sessionOf, project string) (block string, err error) {
-	if o.Revisions != nil && o.Revisions.Untold(of.workspace, of.session) {
+	if o.Revisions.Untold(of.workspace, of.session) {
 		return "", nil
 	}
 	lines, err := o.mistakes(ctx, of.workspace, project)

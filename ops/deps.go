@@ -36,7 +36,7 @@ type Readers interface {
 // Deps are the dependencies of ops; each op uses some of them.
 type Deps struct {
 	Store     store.Store
-	Names     *Names // nil: each tool has one name
+	Names     *Names
 	Reader    MemoryReader
 	Judge     Judge
 	Wait      time.Duration // how long a recording request waits for verdicts
@@ -47,22 +47,22 @@ type Deps struct {
 	Originals compact.Originals
 	Mover     *backup.Actions
 	Ledger    *usage.Ledger
-	Audit     *access.Audit  // logs decisions; may be nil
-	Survey    *survey.Survey // may be nil
+	Audit     *access.Audit // logs decisions
+	Survey    *survey.Survey
 	// Intake remembers calls that telemetry and hooks reported recently.
 	Intake  *accounts.Intake
 	Readers Readers
-	// Keyed reports whether API keys exist, by which calls are told apart; nil means true.
+	// Keyed reports whether API keys exist, by which calls are told apart.
 	Keyed func() bool
 	// SummaryFailed is called with the reason when a guideline was not written, and Corrected with
 	// each evaluation by a person.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
 	// Forget drops what a source recorded of a tool beside its history. ForgetSource drops the list
-	// entry of a source in a workspace. Both may be nil.
+	// entry of a source in a workspace.
 	Forget       func(ctx context.Context, ref memoryd.ToolRef, source string) error
 	ForgetSource func(ctx context.Context, workspace, source string) error
-	// Redaction removes secrets from what is stored; nil removes none.
+	// Redaction removes secrets from what is stored.
 	Redaction *Redaction
 	Logger    *slog.Logger
 	Now       func() time.Time

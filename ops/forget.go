@@ -18,12 +18,10 @@ const Forget = "forget_source"
 // them; their guidelines are withdrawn first, and written anew from what is left. It reports
 // how many calls there were; after an error, asking again goes on.
 func (d Deps) forget(ctx context.Context, workspace, source string) (int, error) {
-	n := 0
-	if d.ForgetSource != nil {
-		if err := d.ForgetSource(ctx, workspace, source); err != nil {
-			return 0, err
-		}
+	if err := d.ForgetSource(ctx, workspace, source); err != nil {
+		return 0, err
 	}
+	n := 0
 	for t, err := range store.AllTools(ctx, d.Store, workspace) {
 		if err != nil {
 			return n, err
@@ -57,14 +55,10 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 			return 0, err
 		}
 	}
-	if d.Forget != nil {
-		if err := d.Forget(ctx, ref, source); err != nil {
-			return n, err
-		}
+	if err := d.Forget(ctx, ref, source); err != nil {
+		return n, err
 	}
-	if d.Forecasts != nil {
-		d.Forecasts.Forget(ref)
-	}
+	d.Forecasts.Forget(ref)
 	for _, k := range keys {
 		if err := d.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: ref, Kind: CorrectionKind, ID: k.String()}); err != nil {
 			return n, err
@@ -92,9 +86,6 @@ func (d Deps) unpublish(ctx context.Context, ref memoryd.ToolRef) error {
 
 // observed counts the calls of a source that a tool's guideline is learned from.
 func (d Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string) (n int, err error) {
-	if d.Revisions.Sourced == nil {
-		return 0, nil
-	}
 	list, err := d.Revisions.Sourced(ctx, ref, source) // it is off the workspace's list already
 	if err != nil {
 		return 0, err

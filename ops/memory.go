@@ -34,7 +34,7 @@ type MemoryReader struct {
 	}
 	// Recent is the number of newest calls in the recent statistics.
 	Recent int
-	// Cache caches statistics; may be nil.
+	// Cache caches statistics.
 	Cache *StatisticsCache
 }
 
@@ -199,12 +199,8 @@ func NewStatisticsCache(most int) *StatisticsCache {
 	return &StatisticsCache{byTool}
 }
 
-// find gives what was computed from just this state of the tool. A nil cache
-// knows nothing.
+// find gives what was computed from just this state of the tool.
 func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
-	if c == nil {
-		return stats.Statistics{}, false
-	}
 	t.Guideline = memoryd.Guideline{}
 	known, ok := c.byTool.Get(t.ToolRef)
 	return known.of, ok && known.from == t
@@ -212,8 +208,6 @@ func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
 
 // keep remembers s.
 func (c *StatisticsCache) keep(t memoryd.Tool, s stats.Statistics) {
-	if c != nil {
-		t.Guideline = memoryd.Guideline{}
-		c.byTool.Add(t.ToolRef, computed{t, s})
-	}
+	t.Guideline = memoryd.Guideline{}
+	c.byTool.Add(t.ToolRef, computed{t, s})
 }

@@ -33,8 +33,7 @@ const (
 
 // Names finds the memory of a tool that hosts call by several names: mcp__time__x,
 // mcp_time_x, time_x, or x if no other server has one. A name that already has calls keeps
-// its memory. A new name joins a memory only if names and earlier calls leave no doubt. A nil
-// Names changes no name.
+// its memory. A new name joins a memory only if names and earlier calls leave no doubt.
 type Names struct {
 	store  store.Store
 	now    func() time.Time
@@ -70,7 +69,7 @@ type asked struct {
 
 // Of returns the tool that a name means, and whether it is stored.
 func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known bool, err error) {
-	if n == nil || a.Tool == "" {
+	if a.Tool == "" {
 		return a.ToolRef, true, nil
 	}
 	if n.stored.Contains(a.ToolRef) {
@@ -287,7 +286,7 @@ func parameters(input json.RawMessage) map[string]json.RawMessage {
 // byAnyName lets an op find the tool that its request names by any of the tool's names.
 func byAnyName[In, Out any](d Deps, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	of := reflect.TypeFor[In]()
-	if d.Names == nil || of.Kind() != reflect.Struct {
+	if of.Kind() != reflect.Struct {
 		return run
 	}
 	field, ok := of.FieldByName("ToolRef")

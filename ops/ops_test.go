@@ -11,13 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/kinds"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
+	"memoryd/internal/access"
+	"memoryd/internal/accounts"
+	"memoryd/internal/configtest"
 	"memoryd/ops"
+	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/storetest"
@@ -97,11 +99,16 @@ type fixture struct {
 func newFixture(t *testing.T, s store.Store, keep int) *fixture {
 	t.Helper()
 	f := &fixture{store: s, judge: &judge{store: s}, author: &author{}}
+	log := slog.New(slog.DiscardHandler)
+	view := survey.New(s, log, time.Now)
+	t.Cleanup(view.Stop)
 	f.Flows = plan(t, keep).Build(ops.Deps{
-		Store: s, Judge: f.judge, Wait: time.Second, Reader: ops.MemoryReader{Store: s, Recent: 2},
+		Store: s, Judge: f.judge, Wait: time.Second, Reader: ops.MemoryReader{Store: s, Recent: 2, Cache: ops.NewStatisticsCache(10)},
+		Names: ops.NewNames(s, time.Now), Told: ops.NewTold(), Intake: accounts.NewIntake(time.Now), Survey: view,
+		Audit: access.NewAudit(s, log, time.Now), Redaction: ops.NewRedaction(s, ops.Privacy{}, log, time.Now), Keyed: func() bool { return true },
 		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: configtest.Section[revisions.Config]("revisions"), Now: time.Now},
 		SummaryFailed: func(_ context.Context, _ memoryd.ToolRef, err error) { f.noted = append(f.noted, err) },
-		Logger:        slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
+		Logger:        log, Now: func() time.Time { return noon },
 	}, nil)
 	return f
 }
@@ -382,6 +389,9 @@ func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 func TestARequestThatDoesNotWaitReadsNothing(t *testing.T) {
 	faults := storetest.NewFaults(mem.New(), nil)
 	h := newFixture(t, faults, 10)
+	if _, err := h.AddToolCallResult.Run(t.Context(), record(item("t", "0"), item("u", "0"))); err != nil {
+		t.Fatal(err) // from then on their names are known
+	}
 	faults.Fail = func(m string, _ storetest.Stage) error {
 		if m == "Append" {
 			return nil

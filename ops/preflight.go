@@ -45,7 +45,7 @@ type PreflightParams = preflight.Config
 // preflight says what to expect of a call. It uses no model.
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
 	run := cmp.Or(r.By.Run, r.By.Session)
-	untold := d.Revisions != nil && d.Revisions.Untold(r.Workspace, run)
+	untold := d.Revisions.Untold(r.Workspace, run)
 	if !r.Host || untold {
 		d.Told.note(r.ToolRef, run, 0, untold)
 	}

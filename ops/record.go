@@ -223,9 +223,7 @@ func (o ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended
 		}
 		tools = t.show(tools, &out.Memories[i])
 	}
-	if o.Intake != nil {
-		o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
-	}
+	o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
 	out.Answer = recordedAnswer(out, tools)
 	return out, nil
 }

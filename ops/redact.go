@@ -115,16 +115,11 @@ func (x *Redaction) Seal(ctx context.Context, b []byte) ([]byte, error) {
 }
 
 // Text redacts a text.
-func (x *Redaction) Text(ctx context.Context, s string) string {
-	if x == nil {
-		return s
-	}
-	return x.redactor(ctx).Text(s)
-}
+func (x *Redaction) Text(ctx context.Context, s string) string { return x.redactor(ctx).Text(s) }
 
 // JSON redacts valid JSON, which stays valid.
 func (x *Redaction) JSON(ctx context.Context, v json.RawMessage) json.RawMessage {
-	if x == nil || len(v) == 0 {
+	if len(v) == 0 {
 		return v
 	}
 	return x.redactor(ctx).JSON(v)
@@ -133,9 +128,6 @@ func (x *Redaction) JSON(ctx context.Context, v json.RawMessage) json.RawMessage
 // call redacts what a call holds, and its evaluation if it brings one. A call_hash
 // that is the call's own is made anew: a digest of a text tells a short secret.
 func (x *Redaction) call(ctx context.Context, c *memoryd.Call) {
-	if x == nil {
-		return
-	}
 	r := x.redactor(ctx)
 	input, output := json.RawMessage(r.JSON(c.Input)), r.Text(c.Output)
 	if c.Hash != "" && (output != c.Output || len(input) != len(c.Input) || string(input) != string(c.Input)) &&

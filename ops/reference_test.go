@@ -2,12 +2,14 @@ package ops
 
 import (
 	"encoding/json"
+	"log/slog"
 	"testing"
 	"time"
 
 	"memoryd"
 	"memoryd/internal/access"
 	"memoryd/internal/accounts"
+	"memoryd/store/mem"
 )
 
 // Somebody who guesses a call_ref and records it first does not make the honest call of
@@ -15,7 +17,11 @@ import (
 // agree, are one.
 func TestAReferenceIsItsSourcesOwn(t *testing.T) {
 	now := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
-	op := ValidateToolCallResult{Limits: Limits{MaxTextBytes: 1 << 20}, Deps: Deps{Intake: accounts.NewIntake(func() time.Time { return now }), Now: func() time.Time { return now }}}
+	clock, s := func() time.Time { return now }, mem.New()
+	op := ValidateToolCallResult{Limits: Limits{MaxTextBytes: 1 << 20}, Deps: Deps{
+		Intake: accounts.NewIntake(clock), Names: NewNames(s, clock), Now: clock,
+		Redaction: NewRedaction(s, Privacy{}, slog.New(slog.DiscardHandler), clock),
+	}}
 	key := func(by, input, metadata string) memoryd.CallKey {
 		t.Helper()
 		ctx := access.With(t.Context(), &access.Principal{Source: by})

@@ -23,7 +23,7 @@ const (
 // or cut, calls are recorded without a bound: they come first.
 type sourceLimits struct {
 	store store.Store
-	keyed func() bool // whether there may be sources that differ; nil: there may
+	keyed func() bool // whether there may be sources that differ
 
 	mu    sync.Mutex
 	tools *lru.Cache[memoryd.ToolRef, writers]
@@ -53,7 +53,7 @@ func newSourceLimits(s store.Store, keyed func() bool) *sourceLimits {
 
 // watches reports whether histories of this length are held to the limit.
 func (s *sourceLimits) watches(keep int) bool {
-	return keep <= mostShared && (s.keyed == nil || s.keyed())
+	return keep <= mostShared && s.keyed()
 }
 
 // fits reports whether what is remembered of a tool says that there is room for n calls

@@ -50,7 +50,7 @@ func TestNoSourcePushesOthersOutOfAHistory(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		s := mem.New()
-		limits := newSourceLimits(s, nil)
+		limits := newSourceLimits(s, func() bool { return true })
 		ref := memoryd.ToolRef{Workspace: "w", Tool: "t"}
 		keep := 8 + random.IntN(40)
 		number := 0

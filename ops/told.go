@@ -13,7 +13,7 @@ const maxToldRuns = 1 << 16
 type toldOf struct{ workspace, session, tool string }
 
 // Told remembers which runs asked about which tools, and marks their later calls: told says whether
-// they got an answer, guideline_version which one. A nil Told remembers nothing.
+// they got an answer, guideline_version which one.
 type Told struct {
 	mu   sync.Mutex
 	runs map[toldOf]told
@@ -29,7 +29,7 @@ func NewTold() *Told { return &Told{runs: map[toldOf]told{}} }
 
 // note takes that a run asked about a tool.
 func (t *Told) note(ref memoryd.ToolRef, run string, version int64, untold bool) {
-	if t == nil || run == "" {
+	if run == "" {
 		return
 	}
 	t.mu.Lock()
@@ -44,9 +44,6 @@ func (t *Told) note(ref memoryd.ToolRef, run string, version int64, untold bool)
 // mark notes in the metadata of calls what their runs were told. What a caller says of it
 // stays.
 func (t *Told) mark(calls []memoryd.Call) {
-	if t == nil {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.runs) == 0 {

@@ -202,9 +202,6 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 // name gives a call the name under which its tool is stored, or says that no host offered
 // such a tool: that is a mistake of the caller, and nothing was called.
 func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reason string, err error) {
-	if o.Names == nil {
-		return "", nil
-	}
 	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !accounts.NotOffered(c.Tool, c.Output)}
 	account, told := accounts.FromRecord(c)
 	if told {
@@ -220,10 +217,8 @@ func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reas
 		reason += "; known tools of similar names: " + strings.Join(like, ", ")
 	}
 	o.Intake.NoSuchTool(c.Metadata, &account)
-	if o.Logger != nil {
-		o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run",
-			c.Run(), "why", reason)
-	}
+	o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run",
+		c.Run(), "why", reason)
 	return reason, nil
 }
 

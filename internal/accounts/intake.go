@@ -23,8 +23,7 @@ const (
 )
 
 // Intake remembers recently reported calls, so that another report of the same call is merged
-// with it. It counts the calls of each source. It is safe for concurrent use. A nil Intake
-// remembers nothing.
+// with it. It counts the calls of each source. It is safe for concurrent use.
 type Intake struct {
 	now    func() time.Time
 	mu     sync.Mutex
@@ -81,9 +80,6 @@ func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 // the call gets the As, Owner and Tool of that one. A call of another owner counts as the
 // same only if the arguments agree, because a reference alone can be guessed.
 func (i *Intake) Recognise(workspace string, c *Call) {
-	if i == nil {
-		return
-	}
 	now := i.now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -131,9 +127,6 @@ func (i *Intake) Drop(source string, byReason map[string]int) {
 
 // NoSuchTool counts a call of a tool that no host offered. Recognise took it for one.
 func (i *Intake) NoSuchTool(metadata []byte, account *Call) {
-	if i == nil {
-		return
-	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	source := wayOf(metadata)

@@ -153,11 +153,8 @@ func (s *Survey) ended(b *workspaceState, done chan struct{}) {
 }
 
 // Changed makes a tool be read again, whatever its revision: a person changed something and
-// expects to see it on the next page. A nil Survey reads nothing.
+// expects to see it on the next page.
 func (s *Survey) Changed(ref memoryd.ToolRef) {
-	if s == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b := s.states[ref.Workspace]; b != nil {
