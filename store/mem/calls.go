@@ -12,8 +12,6 @@ import (
 
 // Append implements store.Calls.
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	sp := s.space(b.Workspace)
 	now := time.Now()
 	out := make([]store.Appended, len(b.Calls))
@@ -76,8 +74,6 @@ func (t *tool) trim(keep int) {
 
 // History implements store.Calls.
 func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
 		return nil, nil
@@ -95,8 +91,6 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 
 // HistorySize implements store.Calls.
 func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size store.Size, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if t := s.find(ref); t != nil {
 		for _, c := range t.calls {
 			size.Add(store.Size{Count: 1, Bytes: int64(store.TextBytes(&c.Call))})
@@ -107,8 +101,6 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size st
 
 // Samples implements store.Calls.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
 		return nil, nil
@@ -127,8 +119,6 @@ func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Des
 
 // Call implements store.Calls.
 func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if t := s.find(ref); t != nil {
 		if c := t.byKey(key); c != nil {
 			return cloneCall(&c.Call), nil
@@ -139,8 +129,6 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 
 // ListCalls implements store.Calls.
 func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
 		return nil, nil
@@ -159,8 +147,6 @@ func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Ca
 // RunCalls implements store.Calls. It looks at every kept call of the workspace:
 // what a reference may do and a backend with a million calls may not.
 func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var found []*call
 	if sp := s.spaces[workspace]; sp != nil {
 		for _, t := range sp.tools {
@@ -181,10 +167,8 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 
 // DeleteCalls implements store.Calls.
 func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
-	s.mu.Lock()
 	t := s.find(ref)
 	if t == nil {
-		s.mu.Unlock()
 		return 0, nil
 	}
 	before := len(t.calls)
@@ -198,7 +182,6 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 	for i, c := range t.calls {
 		c.Seq = calls[i].Seq
 	}
-	s.mu.Unlock()
 	if n > 0 && left == 0 {
 		return n, s.DeleteTool(ctx, ref)
 	}

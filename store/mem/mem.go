@@ -18,9 +18,8 @@ type Store struct {
 	gate        store.Drainer
 }
 
-// backend is what Store keeps; its gate checks arguments.
+// backend is what Store keeps; one call at a time comes to it, with checked arguments.
 type backend struct {
-	mu       sync.Mutex
 	accepted int64 // numbers the calls of all tools in the order of acceptance
 	spaces   map[string]*space
 	verdicts map[[16]byte]memoryd.Evaluation
@@ -50,11 +49,17 @@ type call struct {
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{}
-	s.Store = s.gate.Guard(&backend{
+	b := &backend{
 		spaces: map[string]*space{}, verdicts: map[[16]byte]memoryd.Evaluation{},
 		records: map[store.RecordKey]store.Record{},
-	})
+	}
+	var mu sync.Mutex
+	s := &Store{}
+	s.Store = s.gate.Guard(store.Intercept(func(ctx context.Context, _ string, call func(context.Context, store.Store) error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return call(ctx, b)
+	}))
 	return s
 }
 
@@ -95,8 +100,6 @@ func (t *tool) byKey(key memoryd.CallKey) *call {
 
 // RestoreTool implements store.Tools.
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.find(t.ToolRef) != nil {
 		return memoryd.Errorf(memoryd.Conflict, "the tool already exists")
 	}

@@ -13,8 +13,6 @@ import (
 
 // PutRecord implements store.Records.
 func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if r.Tool != "" && s.find(r.ToolRef) == nil {
 		return 0, store.UnknownTool()
 	}
@@ -34,8 +32,6 @@ func (s *backend) putRecord(r store.Record) {
 
 // PutRecords implements store.Records.
 func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for i := range rs {
 		if rs[i].Tool != "" && s.find(rs[i].ToolRef) == nil {
 			return store.UnknownTool()
@@ -49,8 +45,6 @@ func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 
 // Record implements store.Records.
 func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	r, ok := s.records[key]
 	if !ok {
 		return r, memoryd.Errorf(memoryd.NotFound, "there is no such record")
@@ -61,8 +55,6 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 
 // ListRecords implements store.Records.
 func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var found []store.Record
 	for k, r := range s.records {
 		if k.ToolRef == from.ToolRef && k.Kind == from.Kind && k.ID > from.ID {
@@ -84,8 +76,6 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 
 // RecordsSize implements store.Records.
 func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size store.Size, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for k, r := range s.records {
 		if k.ToolRef == of.ToolRef && k.Kind == of.Kind {
 			size.Add(store.Size{Count: 1, Bytes: int64(len(r.Data))})
@@ -96,16 +86,12 @@ func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size sto
 
 // DeleteRecord implements store.Records.
 func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.records, key)
 	return nil
 }
 
 // ExpireRecords implements store.Records.
 func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	n := 0
 	for k, r := range s.records {
 		if n < limit && !r.Expires.IsZero() && !r.Expires.After(now) {

@@ -14,8 +14,6 @@ import (
 
 // Tool implements store.Tools.
 func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
 		return memoryd.Tool{}, store.UnknownTool()
@@ -37,8 +35,6 @@ func (t *tool) describe() memoryd.Tool {
 
 // ListTools implements store.Tools.
 func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	sp := s.spaces[workspace]
 	if sp == nil {
 		return nil, nil
@@ -52,8 +48,6 @@ func (s *backend) ListTools(ctx context.Context, workspace, after string, limit 
 
 // ListWorkspaces implements store.Tools.
 func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return page(s.spaces, after, limit), nil
 }
 
@@ -70,8 +64,6 @@ func page[V any](m map[string]V, after string, limit int) []string {
 
 // PutGuideline implements store.Tools.
 func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
 		return store.UnknownTool()
@@ -87,8 +79,6 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 
 // DeleteTool implements store.Tools.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if ref.Tool != "" {
 		s.deleteRecords(ref)
 	}
@@ -106,8 +96,6 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 
 // DeleteWorkspace implements store.Tools.
 func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.deleteRecords(memoryd.ToolRef{Workspace: workspace})
 	sp := s.spaces[workspace]
 	if sp == nil {
@@ -120,8 +108,6 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 // SearchTools implements store.Tools: the sum over the query's words of
 // occurrences, damped by the logarithm, times the inverse document frequency.
 func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	sp := s.spaces[workspace]
 	words := store.Words(query)
 	if sp == nil || len(words) == 0 {

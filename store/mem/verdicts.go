@@ -12,8 +12,6 @@ import (
 
 // Settle implements store.Verdicts.
 func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := time.Now()
 	out := make([]bool, len(verdicts))
 	for i := range verdicts {
@@ -46,8 +44,6 @@ func (s *backend) settle(v *store.Verdict, now time.Time) bool {
 
 // Override implements store.Verdicts.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	t := s.find(v.ToolRef)
 	if t == nil {
 		return memoryd.Call{}, store.UnknownCall()
@@ -67,8 +63,6 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 // Claim implements store.Verdicts. It looks at every kept call: what a
 // reference may do and a backend with a million calls may not.
 func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var ready []*call
 	for _, sp := range s.spaces {
 		for _, t := range sp.tools {
@@ -93,8 +87,6 @@ func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration,
 
 // CachedVerdict implements store.Verdicts.
 func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	e, ok := s.verdicts[key]
 	if !ok {
 		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
@@ -104,8 +96,6 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 
 // CacheVerdict implements store.Verdicts.
 func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.verdicts[key] = e
 	return nil
 }
