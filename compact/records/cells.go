@@ -3,6 +3,10 @@ package records
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // cells flattens an object: its plain values, small objects and lists.
@@ -177,13 +181,15 @@ func short(s string) string {
 	return ends(s, valueLimit)
 }
 
+// inLabels are the ASCII characters of labels.
+var inLabels = textsafe.BytesOf("09azAZ", "_-./ ")
+
 // label writes a key: without the "_id" that its value shows, and in characters
 // that cannot be taken for marks of ours.
 func label(key string) string {
 	key, _ = ofIdentifier(key)
 	key = strings.Map(func(r rune) rune {
-		switch {
-		case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == '/', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
+		if r < utf8.RuneSelf && inLabels[r] || r > 0xa0 && !unicode.In(r, unicode.Zl, unicode.Zp) {
 			return r
 		}
 		return -1

@@ -40,12 +40,15 @@ func kindOf(l string, each func(w string)) string {
 	return b.String()
 }
 
+// inWords are the bytes of words: ASCII letters and digits, and characters beyond ASCII.
+var inWords = textsafe.BytesOf("09azAZ\x80\xff", "")
+
 // eachPart gives the words of a line and the characters between them, and tells which words are of
 // letters, more than two, and which have digits.
 func eachPart(l string, f func(part string, letters, digits bool)) {
 	for i := 0; i < len(l); {
 		j, digits := i, false
-		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
+		for j < len(l) && inWords[l[j]] {
 			digits = digits || l[j] <= '9'
 			j++
 		}

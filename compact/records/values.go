@@ -3,7 +3,8 @@ package records
 import (
 	"math"
 	"strings"
-	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // value is what is known of one value's use.
@@ -80,19 +81,19 @@ func (v *values) leaf(label, text string, place int) []int32 {
 // without spaces meets another.
 func eachWord(text string, f func(string)) {
 	for i := 0; i < len(text); {
-		if separates(text[i]) {
+		if separates[text[i]] {
 			i++
 			continue
 		}
-		j, unspaced := i+1, spaceless(text[i])
-		for j < len(text) && !separates(text[j]) && (spaceless(text[j]) == unspaced || text[j] >= 0x80 && text[j] < 0xc0) {
+		j, unspaced := i+1, spaceless[text[i]]
+		for j < len(text) && !separates[text[j]] && (spaceless[text[j]] == unspaced || further[text[j]]) {
 			j++
 		}
 		w := text[i:j]
-		for w != "" && encloses(w[0]) {
+		for w != "" && encloses[w[0]] {
 			w = w[1:]
 		}
-		for w != "" && encloses(w[len(w)-1]) {
+		for w != "" && encloses[w[len(w)-1]] {
 			w = w[:len(w)-1]
 		}
 		if w != "" {
@@ -102,26 +103,21 @@ func eachWord(text string, f func(string)) {
 	}
 }
 
-// spaceless reports the first byte of a character from U+3000 to U+FFFF: scripts of East
-// Asia and their punctuation.
-func spaceless(c byte) bool { return c >= 0xe3 && c <= 0xef }
+// What separates words, punctuation that is no part of the word that it stands at, the first bytes of the characters from U+3000 to U+FFFF (scripts of East
+// Asia and their punctuation), and the further bytes of any.
+var (
+	separates = textsafe.BytesOf("", " \n\t\r\"'(),;[]{}<>=|\\`")
+	encloses  = textsafe.BytesOf("", ".:,!?*`-")
+	spaceless = textsafe.BytesOf("\xe3\xef", "")
+	further   = textsafe.BytesOf("\x80\xbf", "")
+)
 
-// encloses reports punctuation that is no part of the word that it stands at.
-func encloses(c byte) bool {
-	switch c {
-	case '.', ':', ',', '!', '?', '*', '`', '-':
-		return true
-	}
-	return false
-}
-
-func separates(c byte) bool {
-	switch c {
-	case ' ', '\n', '\t', '\r', '"', '\'', '(', ')', ',', ';', '[', ']', '{', '}', '<', '>', '=', '|', '\\', '`':
-		return true
-	}
-	return false
-}
+// What identifiers are made of.
+var (
+	inDigits  = textsafe.BytesOf("09", "")
+	inLetters = textsafe.BytesOf("azAZ", "")
+	inMarks   = textsafe.BytesOf("", "_/@-:#")
+)
 
 // identifies reports whether a value looks like something that a later step must
 // quote exactly: digits with letters or separators, five digits or more, a path,
@@ -133,11 +129,11 @@ func identifies(s string) bool {
 	digits, letters, marks := 0, 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c >= '0' && c <= '9':
+		case inDigits[c]:
 			digits++
-		case c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z':
+		case inWords[c]:
 			letters++
-		case c == '_' || c == '/' || c == '@' || c == '-' || c == ':' || c == '#':
+		case inMarks[c]:
 			marks++
 		}
 	}
@@ -159,8 +155,8 @@ func written(s string) bool {
 	if len(s) > 80 {
 		return false
 	}
-	dot := strings.IndexByte(s, '.')
-	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
+	before, after, _ := strings.Cut(s, ".")
+	return strings.IndexByte(s, '_') > 0 || before != "" && after != "" && inLetters[after[0]]
 }
 
 // mention notes which values a text of a person or of the assistant holds; what is asked now

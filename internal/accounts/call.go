@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/internal/loosejson"
@@ -103,6 +104,9 @@ const longestWait = 24 * time.Hour
 // conversation has.
 const UniqueID = 16
 
+// inIDs are what such a run consists of.
+var inIDs = textsafe.BytesOf("09azAZ", "-")
+
 // Ref identifies the call across sources: its id if that is unique (toolu_01AbC...),
 // otherwise the conversation and the id. It is "" if the source gives no id.
 func (c *Call) Ref() string {
@@ -115,17 +119,8 @@ func (c *Call) Ref() string {
 	if c.Local {
 		return c.Conversation + "/" + c.ID
 	}
-	run, digits := 0, false
-	for i := range len(c.ID) {
-		switch b := c.ID[i]; {
-		case b >= '0' && b <= '9':
-			run, digits = run+1, true
-		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '-':
-			run++
-		default:
-			run, digits = 0, false
-		}
-		if run >= UniqueID && digits {
+	for run := range strings.FieldsFuncSeq(c.ID, func(r rune) bool { return r >= utf8.RuneSelf || !inIDs[r] }) {
+		if len(run) >= UniqueID && strings.ContainsAny(run, "0123456789") {
 			return c.ID
 		}
 	}

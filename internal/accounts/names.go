@@ -3,6 +3,9 @@ package accounts
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // Name is a tool's name, split into MCP server and tool as far as the host's spelling shows
@@ -54,11 +57,13 @@ func (n Name) Same(o Name) bool {
 	return n.Key == o.Key
 }
 
+// inNames are the ASCII characters of names.
+var inNames = textsafe.BytesOf("09azAZ", "_-")
+
 // plainName is a name with the characters that hosts leave in it.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r > 0x7f:
+		if r >= utf8.RuneSelf || inNames[r] {
 			return r
 		}
 		return '_'

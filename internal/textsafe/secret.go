@@ -48,7 +48,7 @@ const minRandom = 24
 // scanRandom is scan for long runs that look random.
 func scanRandom(s string, found func(from, to int, kind string)) {
 	for i := 0; i < len(s); {
-		n := span(s[i:], inBase64)
+		n := base64ed.Span(s[i:])
 		if n >= minRandom && random(s[i:i+n]) {
 			found(i, i+n, kindKey)
 		}
@@ -59,13 +59,13 @@ func scanRandom(s string, found func(from, to int, kind string)) {
 // random reports whether a run mixes lower case, upper case and digits the way
 // encoded random bytes do, is long hexadecimal, or has letters between digits as no name does.
 func random(run string) bool {
-	digits, turns := count(run, isDigit), 0
+	digits, turns := digit.count(run), 0
 	for i := 1; i < len(run); i++ {
-		if isAlnum(run[i-1]) && isAlnum(run[i]) && isDigit(run[i-1]) != isDigit(run[i]) {
+		if alnum[run[i-1]] && alnum[run[i]] && digit[run[i-1]] != digit[run[i]] {
 			turns++
 		}
 	}
-	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run) ||
+	return lower.count(run) > 2 && upper.count(run) > 2 && digits > 2 || digits > 4 && hexed.all(run) ||
 		5*turns >= len(run)
 }
 
@@ -105,7 +105,7 @@ const (
 
 var classes = func() (t [256]uint8) {
 	for c := range t {
-		if isAlnum(byte(c)) {
+		if alnum[byte(c)] {
 			t[c] = part
 		}
 	}
@@ -206,7 +206,7 @@ func dull(s string, i int) int {
 // where to go on.
 func wordAt(s string, i int) (from, to, next int, kind string) {
 	if i > 0 && s[i-1] == '-' && s[i] == 'u' {
-		if from, to := captured(userPassword, s, i); to > 0 && span(s[from:to], isDigit) < to-from { // 1000:1000 are users
+		if from, to := captured(userPassword, s, i); to > 0 && !digit.all(s[from:to]) { // 1000:1000 are users
 			return from, to, to, kindPassword
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // characters of a set.
 type form struct {
 	prefix string
-	tail   func(c byte) bool
+	tail   *Bytes
 	least  int
 	mixed  bool // the tail must hold a digit or two capitals: the prefix is also a word
 }
@@ -23,12 +23,8 @@ var formsText string
 // forms are the lines of forms.txt, grouped by threeOf their prefix.
 var forms = func() map[int][]form {
 	by := map[int][]form{}
-	tails := map[string]func(byte) bool{
-		"alnum": isAlnum, "word": inWord, "base64": inBase64,
-		"capitals": func(c byte) bool { return isDigit(c) || isUpper(c) },
-		"hex":      inHex,
-		"dotted":   func(c byte) bool { return inWord(c) || c == '.' },
-		"crypt":    func(c byte) bool { return inBase64(c) || c == '.' || c == '$' || c == ',' },
+	tails := map[string]*Bytes{
+		"alnum": alnum, "word": word, "base64": base64ed, "capitals": capitals, "hex": hexed, "dotted": dotted, "crypt": crypted,
 	}
 	for line := range strings.Lines(formsText) {
 		f := strings.Fields(line)
@@ -52,7 +48,7 @@ var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][
 
 // partedAt is the length of such a token whose first part is s[i:end].
 func partedAt(s string, i, end int) int {
-	if end-i < 8 || end == len(s) || s[end] != '.' && s[end] != ':' || !isDigit(s[i]) && strings.IndexByte("eMNOb", s[i]) < 0 {
+	if end-i < 8 || end == len(s) || !parting[s[end]] || !partedBy[s[i]] {
 		return 0
 	}
 	return len(parted.FindString(s[i:]))
@@ -69,7 +65,7 @@ func formAt(s string) int {
 			continue
 		}
 		tail := s[len(f.prefix):]
-		tail = strings.TrimRight(tail[:span(tail, f.tail)], ".-_") // the end of a sentence
+		tail = strings.TrimRight(tail[:f.tail.Span(tail)], ".-_") // the end of a sentence
 		if len(tail) >= f.least && (!f.mixed || mixed(tail)) {
 			return len(f.prefix) + len(tail)
 		}
@@ -95,7 +91,7 @@ func (t *threes) has(n int) bool { return t[n/64]>>(n%64)&1 != 0 }
 func threeOf(s string) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2]&31) }
 
 // mixed reports whether s holds a digit or two capital letters.
-func mixed(s string) bool { return count(s, isDigit) > 0 || count(s, isUpper) > 1 }
+func mixed(s string) bool { return digit.count(s) > 0 || upper.count(s) > 1 }
 
 // The run of an access key without a mark, with what follows it; no such key holds the run of
 // small letters. What is encoded decodes to printable bytes.
@@ -111,12 +107,11 @@ const bareLong = 40
 // reaches to end: 40 characters of base64, as AWS and others write it, drawn at random. It
 // is 0 for paths, for encoded text, and where the run is longer or shorter.
 func bareKey(s string, i, end int) int {
-	if end-i > bareLong || end-i < bareLong && (end == len(s) || s[end] != '/' && s[end] != '+') ||
-		i > 0 && (inWord(s[i-1]) || strings.IndexByte("+/%.", s[i-1]) >= 0) {
+	if end-i > bareLong || end-i < bareLong && (end == len(s) || !goesOn[s[end]]) || i > 0 && before[s[i-1]] {
 		return 0
 	}
 	m := bare.FindStringSubmatch(s[i:min(len(s), i+bareLong+2)])
-	if m == nil || count(m[1], isLower) < 6 || count(m[1], isUpper) < 6 || count(m[1], isDigit) < 2 || oneWord.MatchString(m[1]) {
+	if m == nil || lower.count(m[1]) < 6 || upper.count(m[1]) < 6 || digit.count(m[1]) < 2 || oneWord.MatchString(m[1]) {
 		return 0
 	}
 	if text, err := base64.StdEncoding.DecodeString(m[1]); err == nil && printable.Match(text) {
@@ -124,31 +119,3 @@ func bareKey(s string, i, end int) int {
 	}
 	return bareLong
 }
-
-// span is the length of the beginning of s that consists of such bytes.
-func span(s string, in func(byte) bool) int {
-	n := 0
-	for n < len(s) && in(s[n]) {
-		n++
-	}
-	return n
-}
-
-// count is how many bytes of s are such.
-func count(s string, in func(byte) bool) (n int) {
-	for i := range len(s) {
-		if in(s[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
-func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
-func isAlnum(c byte) bool  { return isDigit(c) || isLetter(c) }
-func inWord(c byte) bool   { return isAlnum(c) || c == '_' || c == '-' }
-func inHex(c byte) bool    { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-func inBase64(c byte) bool { return inWord(c) || c == '+' || c == '/' || c == '=' }

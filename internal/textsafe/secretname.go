@@ -47,10 +47,10 @@ func parts(name string) string {
 	b := make([]byte, 0, len(name)+8)
 	for i, r := range name {
 		switch {
-		case r > unicode.MaxASCII || !isAlnum(byte(r)):
+		case r > unicode.MaxASCII || !alnum[byte(r)]:
 			b = append(b, ' ')
 			continue
-		case isUpper(byte(r)) && i > 0 && isLower(name[i-1]):
+		case upper[byte(r)] && i > 0 && lower[name[i-1]]:
 			b = append(b, ' ')
 		}
 		b = append(b, byte(unicode.ToLower(r)))
@@ -121,7 +121,7 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 	}
 	i := end + gap
 	if kind == schemeName {
-		if n := span(s[i:], inBearer); by == aBlank && n >= 12 && !plain(s[i:i+n]) {
+		if n := bearer.Span(s[i:]); by == aBlank && n >= 12 && !plain(s[i:i+n]) {
 			return i, i + n
 		}
 		return 0, 0
@@ -143,15 +143,15 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 // isProse reports whether s[from:to] is a word with others behind it: a sentence about the secret.
 func isProse(s string, from, to int) bool {
 	after := s[to:]
-	return strings.IndexByte(" :", s[from-1]) >= 0 && span(s[from:to], isLetter) == to-from && len(after) > 1 &&
-		after[0] == ' ' && isLower(after[1])
+	return strings.IndexByte(" :", s[from-1]) >= 0 && letter.all(s[from:to]) && len(after) > 1 &&
+		after[0] == ' ' && lower[after[1]]
 }
 
 // gapAfter is the length of what stands between the name s[start:end] and its value, and what it is.
 func gapAfter(s string, start, end int) (int, between) {
 	rest := s[end:]
 	near := rest[:min(len(rest), 64)]
-	sign, blanks := len(signed.FindString(near)), span(rest, isBlank)
+	sign, blanks := len(signed.FindString(near)), blank.Span(rest)
 	switch {
 	case sign > 0:
 		return sign, aSign
@@ -178,7 +178,7 @@ const (
 // holds reports whether a value behind a name of the kind is a secret.
 func (k nameKind) holds(v string, by between) bool {
 	if k == numberName {
-		return by != aBlank && len(v) > 2 && len(v) < 40 && count(v, isDigit)+strings.Count(v, "-") == len(v)
+		return by != aBlank && len(v) > 2 && len(v) < 40 && digit.count(v)+strings.Count(v, "-") == len(v)
 	}
 	is := false
 	switch {
@@ -186,7 +186,7 @@ func (k nameKind) holds(v string, by between) bool {
 	case k > loudName:
 		is = by == aSign && len(v) >= 8 && k.looksSecret(v)
 	case by == aWord:
-		is = len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
+		is = len(v) >= 6 && letter.Span(v) < len(strings.TrimRight(v, ".,!:"))
 	default:
 		is = by == aSign || len(v) >= 6 && tells(v)
 	}
@@ -201,26 +201,19 @@ func (k nameKind) looksSecret(v string) bool {
 	case faintName:
 		return len(v) >= 20 && !strings.Contains(v, " ") && random(v)
 	}
-	return tells(v) || len(v) >= 20 && 4*min(count(v, isUpper), count(v, isLower)) >= len(v) // mixed as in no name
+	return tells(v) || len(v) >= 20 && 4*min(upper.count(v), lower.count(v)) >= len(v) // mixed as in no name
 }
 
 // tells reports whether a value has letters and digits and does not read like words.
-func tells(v string) bool { return count(v, isDigit) > 0 && count(v, isLetter) > 0 && !plain(v) }
-
-func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
-func inBearer(c byte) bool { return inBase64(c) || c == '.' || c == '~' }
-
-// How far a value reaches: to the end of the line for a header, else to the next blank or bracket.
-func inLine(c byte) bool  { return strings.IndexByte("\n\r\"'\\", c) < 0 }
-func inValue(c byte) bool { return c > ' ' && strings.IndexByte("\"'`,;&<>()]}|\\", c) < 0 }
+func tells(v string) bool { return digit.count(v) > 0 && letter.count(v) > 0 && !plain(v) }
 
 // valueLength is the length of the value that s begins with, up to its closing quote where it has one.
 func valueLength(s, quote string, line bool) int {
 	switch {
 	case line:
-		return span(s, inLine)
+		return inLine.Span(s)
 	case quote == "":
-		return span(s, inValue)
+		return inValue.Span(s)
 	}
 	for i := range len(s) {
 		if strings.HasPrefix(s[i:], quote) && (len(quote) > 1 || i == 0 || s[i-1] != '\\') {
