@@ -98,14 +98,14 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 		}
 	}
 	own, outcome := c.Ref(), "new"
-	e := recent.find(c)
-	if e != nil {
-		known := &e.Value.(*held).call //nolint:forcetypeassert // the list holds nothing else
+	h := recent.find(c)
+	if h != nil {
+		known := &h.call
 		if known.Owner == c.Owner || bytes.Equal(argumentsOf(known), argumentsOf(c)) {
 			outcome = "known"
 			c.As, c.Owner, c.Tool = known.As, known.Owner, known.Tool
 		} else {
-			e = nil
+			h = nil
 		}
 	}
 	if strings.HasPrefix(c.Source, "otlp:") || strings.HasPrefix(c.Source, "hook:") { // Came counts the others
@@ -113,7 +113,7 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 	}
 	brief := *c
 	brief.As, brief.Output = c.Ref(), ""
-	recent.add(e, &brief, now, brief.As, own)
+	recent.add(h, &brief, now, brief.As, own)
 }
 
 // Drop counts reports that were left out, by reason.

@@ -80,9 +80,7 @@ func TestEqualCallsAreFoundByTheirTimes(t *testing.T) {
 			t.Fatalf("%d calls are compared", len(alike))
 		}
 	}
-	for j.Held() > 0 {
-		j.remove(j.order.Front())
-	}
+	j.Flush()
 	if len(j.alike)+len(j.byRef)+j.bytes != 0 {
 		t.Errorf("of no calls are left: %d traits, %d refs, %d bytes", len(j.alike), len(j.byRef), j.bytes)
 	}

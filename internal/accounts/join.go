@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"bytes"
-	"container/list"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -35,13 +34,13 @@ const (
 // Use NewJoiner to make one. A Joiner is not safe for concurrent use.
 type Joiner struct {
 	emit  func(Call)
-	byRef map[string]*list.Element
-	order *list.List // of *held, the oldest first
+	byRef map[string]*held
+	order []*held // the oldest first
 	bytes int
 	came  int // calls that were held so far
 	// alike holds them by what further accounts of them share (see traits), once there
 	// can be any: from the second source on, or with spans.
-	alike  map[uint64][]*list.Element
+	alike  map[uint64][]*held
 	source string
 	mixed  bool
 	seed   maphash.Seed
@@ -63,59 +62,63 @@ type held struct {
 // NewJoiner returns a Joiner that passes each complete call to emit. Calls that are not Whole
 // are only counted.
 func NewJoiner(emit func(Call)) *Joiner {
-	return &Joiner{
-		emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(),
-		seed: maphash.MakeSeed(),
-	}
+	return &Joiner{emit: emit, byRef: map[string]*held{}, alike: map[uint64][]*held{}, seed: maphash.MakeSeed()}
 }
 
 // Add adds a call, or a part of one, at the given time. Only Due uses the time.
 func (j *Joiner) Add(c Call, now time.Time) { j.add(j.find(&c), &c, now, c.Ref()) }
 
-// add takes a call into e, a held one, or as a new one where that is nil, to be found
+// add takes a call into h, a held one, or as a new one where that is nil, to be found
 // by refs.
-func (j *Joiner) add(e *list.Element, c *Call, now time.Time, refs ...string) {
+func (j *Joiner) add(h *held, c *Call, now time.Time, refs ...string) {
 	if len(c.Sources) == 0 && c.Source != "" {
 		c.Sources = []string{c.Source}
 	}
-	if e == nil {
+	if h == nil {
 		j.came++
-		e = j.order.PushBack(&held{number: j.came})
-		e.Value.(*held).call = *c //nolint:forcetypeassert // the list holds nothing else
+		h = &held{number: j.came, call: *c}
+		j.order = append(j.order, h)
 	} else {
-		h := e.Value.(*held) //nolint:forcetypeassert // as above
 		j.bytes -= h.bytes
 		merge(&h.call, c)
 	}
-	j.index(e, refs, now)
-	for j.order.Len() > maxHeld || j.bytes > maxHeldBytes && j.order.Len() > 1 {
-		j.letGo(j.order.Front())
+	j.index(h, refs, now)
+	for len(j.order) > maxHeld || j.bytes > maxHeldBytes && len(j.order) > 1 {
+		j.letGo(j.order[0])
+		j.order[0] = nil
+		j.order = j.order[1:]
 	}
 }
 
 // Due emits the calls to which nothing was added since the given time.
 func (j *Joiner) Due(since time.Time) {
-	for e := j.order.Front(); e != nil; {
-		next := e.Next()
-		if h := e.Value.(*held); !h.changed.After(since) { //nolint:forcetypeassert // as above
-			j.letGo(e)
+	j.order = slices.DeleteFunc(j.order, func(h *held) bool {
+		due := !h.changed.After(since)
+		if due {
+			j.letGo(h)
 		}
-		e = next
-	}
+		return due
+	})
 }
 
 // Flush emits all calls in the order in which they were first seen.
 func (j *Joiner) Flush() {
-	for e := j.order.Front(); e != nil; e = j.order.Front() {
-		j.letGo(e)
+	for _, h := range j.order {
+		j.letGo(h)
 	}
+	j.order = nil
 }
 
 // Held returns the number of waiting calls.
-func (j *Joiner) Held() int { return j.order.Len() }
+func (j *Joiner) Held() int { return len(j.order) }
 
-func (j *Joiner) letGo(e *list.Element) {
-	h := j.remove(e)
+// letGo passes on a call that leaves the order.
+func (j *Joiner) letGo(h *held) {
+	j.bytes -= h.bytes
+	for _, ref := range h.refs {
+		delete(j.byRef, ref)
+	}
+	j.unlike(h)
 	switch {
 	case h.call.Outcome == Cancelled:
 		j.Cancelled++
@@ -126,19 +129,9 @@ func (j *Joiner) letGo(e *list.Element) {
 	}
 }
 
-func (j *Joiner) remove(e *list.Element) *held {
-	h := j.order.Remove(e).(*held) //nolint:forcetypeassert // as above
-	j.bytes -= h.bytes
-	for _, ref := range h.refs {
-		delete(j.byRef, ref)
-	}
-	j.unlike(h, e)
-	return h
-}
-
-func (j *Joiner) unlike(h *held, e *list.Element) {
+func (j *Joiner) unlike(h *held) {
 	for _, t := range h.traits {
-		if left := slices.DeleteFunc(j.alike[t], func(o *list.Element) bool { return o == e }); len(left) > 0 {
+		if left := slices.DeleteFunc(j.alike[t], func(o *held) bool { return o == h }); len(left) > 0 {
 			j.alike[t] = left
 		} else {
 			delete(j.alike, t)
@@ -148,27 +141,26 @@ func (j *Joiner) unlike(h *held, e *list.Element) {
 }
 
 // index makes a held call findable by what is known of it now.
-func (j *Joiner) index(e *list.Element, refs []string, now time.Time) {
-	h := e.Value.(*held) //nolint:forcetypeassert // as above
+func (j *Joiner) index(h *held, refs []string, now time.Time) {
 	h.changed = now
 	h.bytes = 512 + len(h.call.Input) + len(h.call.Output)
 	j.bytes += h.bytes
 	for _, ref := range refs {
 		if ref != "" && j.byRef[ref] == nil {
-			j.byRef[ref] = e
+			j.byRef[ref] = h
 			h.refs = append(h.refs, ref)
 		}
 	}
 	if j.mixed {
-		j.unlike(h, e)
-		j.liken(h, e)
+		j.unlike(h)
+		j.liken(h)
 	}
 }
 
-func (j *Joiner) liken(h *held, e *list.Element) {
+func (j *Joiner) liken(h *held) {
 	h.traits = j.traits(&h.call, h.call.Parent, h.call.Span)
 	for _, t := range h.traits {
-		j.alike[t] = append(j.alike[t], e)
+		j.alike[t] = append(j.alike[t], h)
 	}
 }
 
@@ -182,8 +174,8 @@ func (j *Joiner) mix(c *Call) {
 		return
 	}
 	j.mixed = true
-	for e := j.order.Front(); e != nil; e = e.Next() {
-		j.liken(e.Value.(*held), e) //nolint:forcetypeassert // as above
+	for _, h := range j.order {
+		j.liken(h)
 	}
 }
 
@@ -223,27 +215,27 @@ type trait struct {
 }
 
 // find gives the held call that c is a part or another account of.
-func (j *Joiner) find(c *Call) *list.Element {
-	ref := c.Ref()
-	if e := j.byRef[ref]; ref != "" && e != nil {
-		return e
+func (j *Joiner) find(c *Call) *held {
+	if h := j.byRef[c.Ref()]; h != nil {
+		return h
 	}
 	if j.mix(c); !j.mixed {
 		return nil
 	}
-	var oldest *list.Element
+	var oldest *held
 	for _, t := range j.traits(c, c.Span, c.Parent) {
-		for _, e := range j.alike[t] {
-			h := e.Value.(*held)                                          //nolint:forcetypeassert // as above
-			if oldest != nil && oldest.Value.(*held).number <= h.number { //nolint:forcetypeassert // as above
-				continue
-			}
-			if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && !apart(o, c) && meet(o, c)) {
-				oldest = e
+		for _, h := range j.alike[t] {
+			if older := oldest == nil || h.number < oldest.number; older && same(&h.call, c) {
+				oldest = h
 			}
 		}
 	}
 	return oldest
+}
+
+// same reports whether two accounts that share a trait are of one call.
+func same(a, b *Call) bool {
+	return sameTool(a.Tool, b.Tool) && (nested(a, b) || !slices.Contains(a.Sources, b.Source) && !apart(a, b) && meet(a, b))
 }
 
 // argumentsOf is the canonical text of a call's input; nothing when it is not known.
@@ -396,10 +388,17 @@ type merging struct {
 	better, theirs [fields]bool
 }
 
+// takes notes that a field is the other's, which has it, where this account lacks it or is
+// believed less of it.
+func (m *merging) takes(f field, has, lacks bool) bool {
+	m.theirs[f] = has && (lacks || m.better[f])
+	return m.theirs[f]
+}
+
 func (m *merging) arguments() {
-	m.theirs[arguments] = len(m.Input) == 0 && len(m.other.Input) > 0 ||
-		m.other.tellsInput() && (!m.tellsInput() || m.better[arguments])
-	if m.theirs[arguments] {
+	if len(m.Input) == 0 {
+		m.theirs[arguments], m.Input = len(m.other.Input) > 0, m.other.Input
+	} else if m.takes(arguments, m.other.tellsInput(), !m.tellsInput()) {
 		m.Input = m.other.Input
 	}
 }
@@ -424,7 +423,7 @@ func (m *merging) answer() {
 
 func (m *merging) names() {
 	a, b := m.Call, m.other
-	m.theirs[named] = b.Tool != "" && (a.Tool == "" || m.better[named])
+	m.takes(named, b.Tool != "", a.Tool == "")
 	for _, f := range []struct{ mine, theirs *string }{
 		{&a.Conversation, &b.Conversation},
 		{&a.Agent, &b.Agent},
@@ -449,7 +448,7 @@ func (m *merging) names() {
 func (m *merging) ending() {
 	a, b := m.Call, m.other
 	a.Outcome = max(a.Outcome, b.Outcome)
-	if m.theirs[exit] = b.ExitCode != nil && (a.ExitCode == nil || m.better[exit]); m.theirs[exit] {
+	if m.takes(exit, b.ExitCode != nil, a.ExitCode == nil) {
 		a.ExitCode = b.ExitCode
 	}
 	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
@@ -458,7 +457,7 @@ func (m *merging) ending() {
 	if a.Done.IsZero() || !b.Done.IsZero() && m.better[named] {
 		a.Done = b.Done
 	}
-	if m.theirs[took] = b.Duration > 0 && (a.Duration == 0 || m.better[took]); m.theirs[took] {
+	if m.takes(took, b.Duration > 0, a.Duration == 0) {
 		a.Duration = b.Duration
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
 	"strings"
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 	"memoryd/store"
 )
 
@@ -266,9 +268,7 @@ func FileName(workspace string) string {
 		r, n := utf8.DecodeRuneInString(workspace[i:])
 		last := i+n == len(workspace)
 		switch {
-		case r == utf8.RuneError || r < utf8.RuneSelf && !plain(byte(r)),
-			i == 0 && (r == '.' || r == ' ' || isDevice(workspace)),
-			last && (r == '.' || r == ' '):
+		case r == utf8.RuneError, r < utf8.RuneSelf && !plain[r], (i == 0 || last) && strings.ContainsRune(". ", r), i == 0 && device.MatchString(workspace):
 			escape(&b, workspace[i:i+n])
 		default:
 			b.WriteString(workspace[i : i+n])
@@ -283,9 +283,8 @@ func FileName(workspace string) string {
 	return name + suffix
 }
 
-func plain(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_. ", c) >= 0
-}
+// plain are the ASCII characters that are safe in file names of every system.
+var plain = textsafe.BytesOf("09azAZ", "-_. ")
 
 func escape(b *strings.Builder, s string) {
 	const digits = "0123456789ABCDEF"
@@ -294,20 +293,8 @@ func escape(b *strings.Builder, s string) {
 	}
 }
 
-// isDevice reports whether Windows would take the name, up to its first dot, for
-// a device.
-func isDevice(name string) bool {
-	base, _, _ := strings.Cut(strings.ToLower(name), ".")
-	switch base = strings.TrimRight(base, " "); base {
-	case "con", "prn", "aux", "nul", "conin$", "conout$":
-		return true
-	}
-	if len(base) < 4 || base[:3] != "com" && base[:3] != "lpt" {
-		return false
-	}
-	n, size := utf8.DecodeRuneInString(base[3:])
-	return 3+size == len(base) && strings.ContainsRune("0123456789¹²³", n)
-}
+// device is a name that Windows would take, up to its first dot, for a device.
+var device = regexp.MustCompile(`^(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)`)
 
 // maxPath bounds the path of a request.
 const maxPath = 1024
@@ -324,7 +311,7 @@ func dumpPath(workspace, p string) (string, error) {
 		if part == "" || part == "." {
 			continue
 		}
-		if part == ".." || !safePart(part) {
+		if len(part) > 255 || !safePart.MatchString(part) || device.MatchString(part) {
 			return "", badPath()
 		}
 	}
@@ -335,13 +322,9 @@ func dumpPath(workspace, p string) (string, error) {
 	return path.Join(p, FileName(workspace)), nil
 }
 
-// safePart reports whether a component means the same on all systems and is no
+// safePart is a component that means the same on all systems, if it is no device, and is no
 // hidden file.
-func safePart(part string) bool {
-	end := part[len(part)-1]
-	return len(part) <= 255 && part[0] != '.' && end != '.' && end != ' ' && !isDevice(part) &&
-		!strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`<>"|?*`, r) })
-}
+var safePart = regexp.MustCompile(`^(?:[^. <>"|?*\x00-\x1f\x7f]|[^.<>"|?*\x00-\x1f\x7f][^<>"|?*\x00-\x1f\x7f]*[^. <>"|?*\x00-\x1f\x7f])$`)
 
 func badPath() error {
 	return memoryd.Errorf(memoryd.Invalid, "path must be a name inside the dump folder")
