@@ -138,7 +138,7 @@ func (a *assembler) replace(n int, m chat.Message) {
 
 // side is who speaks in a message, "" for tools and what nobody understands.
 func side(m *chat.Message) string {
-	if m.Kind == chat.System || m.Kind == chat.Opaque || m.Item || m.Kind == chat.Result && m.Role != "user" {
+	if m.Fixed() || m.Item || m.Kind == chat.Result && m.Role != "user" {
 		return ""
 	}
 	return m.Role
@@ -149,7 +149,7 @@ func side(m *chat.Message) string {
 func (a *assembler) summary(i int, text string) {
 	next := a.c.nextKept(a.gone, i-1)
 	before := len(a.out.parsed) - 1
-	for before >= 0 && (a.out.parsed[before].Kind == chat.System || a.out.parsed[before].Kind == chat.Opaque) {
+	for before >= 0 && a.out.parsed[before].Fixed() {
 		before--
 	}
 	var left, right string

@@ -118,7 +118,7 @@ func (c *conversation) statusOf(u int, names map[string]bool) status {
 	for _, i := range unit.Index {
 		m := &c.messages[i]
 		switch {
-		case m.Kind == chat.System || m.Kind == chat.Opaque:
+		case m.Fixed():
 			st = max(st, system)
 		case m.Pinned:
 			return pinned
@@ -288,7 +288,7 @@ func (c *conversation) breakdown() Breakdown {
 		switch {
 		case c.known[i] != nil:
 			b.Summary += n
-		case c.messages[i].Kind == chat.System || c.messages[i].Kind == chat.Opaque:
+		case c.messages[i].Fixed():
 			b.System += n
 		case c.messages[i].Kind == chat.Assistant:
 			b.Assistant += n
@@ -388,11 +388,6 @@ func (c *conversation) sentRaw(i int) jsontext.Value {
 	return c.messages[i].Raw
 }
 
-// answers reports a result of a call.
-func answers(call chat.Call, r chat.Output) bool {
-	return r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID)
-}
-
 // resultOf finds the result of a call in message i, and the message that it stands in.
 func (c *conversation) resultOf(i int, call chat.Call) (r chat.Output, at int, ok bool) {
 	for _, j := range c.units[c.unitOf[i]].Index {
@@ -400,7 +395,7 @@ func (c *conversation) resultOf(i int, call chat.Call) (r chat.Output, at int, o
 			continue
 		}
 		for _, r := range c.messages[j].Results {
-			if answers(call, r) {
+			if call.Answered(r) {
 				return r, j, true
 			}
 		}

@@ -320,12 +320,13 @@ func readable(m *chat.Message, kind string) string {
 	if kind == "" || kind == m.Role && (kind == "user" || kind == "assistant") {
 		parts = append(append(parts, m.Texts...), m.Reasoning...)
 	}
-	if kind == "" || kind == "call" {
+	wanted := func(part string) bool { return kind == "" || kind == part }
+	if wanted("call") {
 		for _, c := range m.Calls {
 			parts = append(parts, c.Name+" "+c.Args)
 		}
 	}
-	if kind == "" || kind == "result" {
+	if wanted("result") {
 		for _, r := range m.Results {
 			parts = append(parts, r.Text)
 		}

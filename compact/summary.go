@@ -3,7 +3,6 @@ package compact
 import (
 	"strings"
 
-	"memoryd/compact/chat"
 	"memoryd/compact/records"
 )
 
@@ -81,7 +80,7 @@ func earlierText(i int, text string) records.Text {
 // it gave.
 func textsOf(c *conversation, i int, gone []bool) []records.Text {
 	m := &c.messages[i]
-	if m.Kind == chat.System || m.Kind == chat.Opaque {
+	if m.Fixed() {
 		return nil
 	}
 	var out []records.Text

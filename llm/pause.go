@@ -24,10 +24,9 @@ const (
 // alone: until its reset. What makes no sense counts as nothing said (Azure has sent -1).
 func usedUp(h http.Header) (pause time.Duration) {
 	for _, what := range []string{"requests", "tokens"} {
-		limit, ok1 := number(h.Get("x-ratelimit-limit-" + what))
-		remaining, ok2 := number(h.Get("x-ratelimit-remaining-" + what))
-		reset, ok3 := resetTime(h.Get("x-ratelimit-reset-" + what))
-		if ok1 && ok2 && ok3 && limit >= 1 && remaining >= 0 && remaining < 1 && reset >= shortestReset {
+		limit, remaining := number(h.Get("x-ratelimit-limit-"+what)), number(h.Get("x-ratelimit-remaining-"+what))
+		reset, _ := resetTime(h.Get("x-ratelimit-reset-" + what))
+		if limit >= 1 && remaining >= 0 && remaining < 1 && reset >= shortestReset {
 			pause = max(pause, min(reset, longestReset)+resetSlack)
 		}
 	}
@@ -46,18 +45,18 @@ const (
 // value that is negative, past, or not a number counts as none; others are
 // bound to half a second and one hour. 0 means none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if d, ok := millis(h.Get("retry-after-ms")); ok {
-		return clampPause(d)
+	if ms := number(h.Get("retry-after-ms")); ms >= 0 {
+		return clampPause(ms * float64(time.Millisecond))
 	}
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
 		return 0
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil {
-		if math.IsNaN(f) || f < 0 {
-			return 0
+		if f >= 0 {
+			return clampPause(f * float64(time.Second))
 		}
-		return clampPause(f * float64(time.Second))
+		return 0
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {
@@ -72,21 +71,17 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-func millis(text string) (nanos float64, ok bool) {
-	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(f) || f < 0 {
-		return 0, false
-	}
-	return f * float64(time.Millisecond), true
-}
-
 func clampPause(nanos float64) time.Duration {
 	return time.Duration(max(float64(leastPause), min(nanos, float64(longestPause))))
 }
 
-func number(text string) (float64, bool) {
+// number reads a number; what is none is NaN, which no comparison is true of.
+func number(text string) float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
 }
 
 // resetTime reads "6m0s", "120ms", "1.5s", or plain seconds.
@@ -95,9 +90,8 @@ func resetTime(text string) (time.Duration, bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, d >= 0
 	}
-	f, ok := number(text)
-	if !ok || f < 0 || f > 1e9 {
-		return 0, false
+	if f := number(text); f >= 0 && f <= 1e9 {
+		return time.Duration(f * float64(time.Second)), true
 	}
-	return time.Duration(f * float64(time.Second)), true
+	return 0, false
 }

@@ -1,9 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
+	"regexp"
 	"time"
 	"unicode/utf8"
 
@@ -93,38 +94,24 @@ func (p CallPage) Check() error {
 
 // checkRun returns an Invalid error for arguments that RunCalls can never answer.
 func checkRun(workspace, run string, limit int) error {
-	if err := CheckName("workspace", workspace); err != nil {
-		return err
-	}
-	if err := CheckName("run", run); err != nil {
-		return err
-	}
-	return checkLimit(limit)
+	return cmp.Or(CheckName("workspace", workspace), CheckName("run", run), checkLimit(limit))
 }
 
 // checkRecordKey returns an Invalid error for a key that cannot identify a record.
 func checkRecordKey(k RecordKey) error {
-	if k.Workspace != "" {
-		if err := CheckName("workspace", k.Workspace); err != nil {
-			return err
-		}
+	if k.Tool != "" && k.Workspace == "" {
+		return memoryd.Errorf(memoryd.Invalid, "a record of a tool must name its workspace")
 	}
-	if k.Tool != "" {
-		if err := CheckName("tool", k.Tool); err != nil {
-			return err
-		}
-		if k.Workspace == "" {
-			return memoryd.Errorf(memoryd.Invalid, "a record of a tool must name its workspace")
-		}
-	}
-	if err := checkKind(k.Kind); err != nil {
-		return err
-	}
-	return CheckName("record", k.ID)
+	const none = "-" // a workspace or tool that the key does not name
+	return cmp.Or(CheckName("workspace", cmp.Or(k.Workspace, none)), CheckName("tool", cmp.Or(k.Tool, none)), checkKind(k.Kind),
+		CheckName("record", k.ID))
 }
 
+// kindForm is the form of a kind of records.
+var kindForm = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
+
 func checkKind(kind string) error {
-	if len(kind) < 1 || len(kind) > 32 || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+	if !kindForm.MatchString(kind) {
 		return memoryd.Errorf(memoryd.Invalid, "a record kind must be 1 to 32 lower-case letters, digits and underscores")
 	}
 	return nil
@@ -133,13 +120,8 @@ func checkKind(kind string) error {
 // checkRecordRange returns an Invalid error for arguments that ListRecords can never answer. An
 // empty ID starts at the beginning.
 func checkRecordRange(from RecordKey, limit int) error {
-	if from.ID == "" {
-		from.ID = "0"
-	}
-	if err := checkRecordKey(from); err != nil {
-		return err
-	}
-	return checkLimit(limit)
+	from.ID = cmp.Or(from.ID, "0")
+	return cmp.Or(checkRecordKey(from), checkLimit(limit))
 }
 
 // CheckRecord returns an Invalid error for a record that can never be stored.

@@ -58,6 +58,10 @@ type Message struct {
 	hasFields bool
 }
 
+// Fixed reports a message that stays as it is and where it is: instructions, and what nobody
+// understands.
+func (m *Message) Fixed() bool { return m.Kind == System || m.Kind == Opaque }
+
 // Call is one tool call of an assistant message.
 type Call struct {
 	ID, Name string

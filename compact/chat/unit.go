@@ -70,9 +70,15 @@ func callKey(c Call) string {
 	return "i:" + c.ID
 }
 
+// key is that of the call which a result answers.
+func (o Output) key() string { return callKey(Call{ID: o.ID, Name: o.Name, Legacy: o.Legacy}) }
+
+// Answered reports whether r is a result of the call.
+func (c Call) Answered(r Output) bool { return callKey(c) == r.key() }
+
 // answer joins message i with the call that r answers.
 func (p *pairing) answer(i int, r Output) bool {
-	k := callKey(Call{ID: r.ID, Name: r.Name, Legacy: r.Legacy})
+	k := r.key()
 	if waiting := p.open[k]; len(waiting) > 0 {
 		p.join(i, waiting[len(waiting)-1])
 		p.open[k] = waiting[:len(waiting)-1]
@@ -190,7 +196,7 @@ func Check(ms []Message) []Problem {
 			flush()
 		}
 		for _, r := range m.Results {
-			k := callKey(Call{ID: r.ID, Name: r.Name, Legacy: r.Legacy})
+			k := r.key()
 			switch {
 			case waiting[k] > 0:
 				waiting[k]--

@@ -114,13 +114,16 @@ type item struct {
 type itemKind uint8
 
 const (
-	rowItem itemKind = iota
+	rowItem itemKind = 1 << iota
 	quoteItem
 	callItem
 	assistantItem
 	userItem
 	headItem
 )
+
+// is reports an item of one of the kinds.
+func (it *item) is(kinds itemKind) bool { return it.kind&kinds != 0 }
 
 // briefRequest is the length in bytes below which a request is an answer, such as "Yes,
 // please.": what it answers has to stand beside it.
@@ -205,7 +208,7 @@ func (s *Set) readEarlier(t *Text) {
 		switch {
 		case l == "":
 			continue
-		case strings.HasPrefix(l, "# "):
+		case strings.HasPrefix(l, headMark):
 			if head = s.heads[l]; head == nil {
 				it.kind, it.head, it.values = headItem, nil, s.values.words(l, t.Place, true)
 				head = s.add(it)

@@ -56,7 +56,7 @@ func (c *choice) findMeant() {
 			u := use{kind: it.kind}
 			if it.row != nil {
 				u.head = it.row.head
-			} else if it.kind != callItem && it.kind != quoteItem {
+			} else if !it.is(callItem | quoteItem) {
 				continue
 			}
 			subject := it.subject()

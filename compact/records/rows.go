@@ -312,7 +312,7 @@ func (w *walker) head(name string, row, lead []cell) *item {
 			cells = append(cells, a)
 		}
 	}
-	text := "# " + label(name)
+	text := headMark + label(name)
 	if cells = append(cells, lead...); len(cells) > 0 {
 		text += ": " + joined(cells)
 	}

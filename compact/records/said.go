@@ -13,10 +13,14 @@ const (
 	userMark      = "user: "
 	assistantMark = "assistant: "
 	callMark      = "- "
+	headMark      = "# "
 	quoteMark     = "> " // a line of a tool, or a further line of what a person wrote
 	gave          = " → "
 	earlierMark   = " (earlier: "
 )
+
+// ourMarks are those that only we write.
+var ourMarks = []string{userMark, assistantMark, callMark, headMark}
 
 // Bounds of what was said, in bytes.
 const (

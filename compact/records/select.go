@@ -55,13 +55,13 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.reserve(int(siblingShare*float64(room)), room, c.beside)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
-		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
+		return it.carried && it.is(userItem|callItem|assistantItem)
 	})
 	c.choose(room)
-	c.reserve(room, room, func(it *item) bool { return it.kind == userItem || it.kind == callItem })
+	c.reserve(room, room, func(it *item) bool { return it.is(userItem | callItem) })
 	out := c.write()
 	out.Whole = !slices.ContainsFunc(s.items, func(it *item) bool {
-		return (it == last || it.kind == userItem || it.kind == callItem) && !it.stale && (it.cut || !it.taken)
+		return (it == last || it.is(userItem|callItem)) && !it.stale && (it.cut || !it.taken)
 	})
 	return out
 }
@@ -282,7 +282,7 @@ func (c *choice) write() Selection {
 		switch {
 		case !it.taken || written[it.row]:
 			continue
-		case it.kind == userItem || it.kind == assistantItem:
+		case it.is(userItem | assistantItem):
 			out.Said = append(out.Said, it.text)
 			continue
 		case it.kind == callItem:
@@ -374,13 +374,13 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 		name += " (" + c.s.owner + " " + who + ")" // of another than the one who is served now
 	}
 	switch {
-	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, "# "):
+	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, headMark):
 	case text == "":
 		text = name
 	default:
 		text = name + ": " + text
 	}
-	if strings.HasPrefix(text, userMark) || strings.HasPrefix(text, assistantMark) || strings.HasPrefix(text, callMark) || strings.HasPrefix(text, "# ") {
+	if slices.ContainsFunc(ourMarks, func(mark string) bool { return strings.HasPrefix(text, mark) }) {
 		return quoteMark + text // no text of a tool looks like ours
 	}
 	return text

@@ -30,19 +30,25 @@ func Verdicts() []string {
 }
 
 func (f *Filter) takes(c *Call) bool {
-	return (f.Rule == "" || f.Rule == c.Rule) && (f.Cause == "" || f.Cause == c.Cause) && (f.Agent == "" || f.Agent == c.Agent) &&
-		(f.Run == "" || f.Run == c.Run) && (f.Verdict == "" || f.verdict(c)) && (f.Judge == "" || f.judge(c))
+	for _, of := range [...]struct{ wanted, is string }{{f.Rule, c.Rule}, {f.Cause, c.Cause}, {f.Agent, c.Agent}, {f.Run, c.Run}} {
+		if of.wanted != "" && of.wanted != of.is {
+			return false
+		}
+	}
+	return f.verdict(c) && f.judge(c)
 }
 
 func (f *Filter) verdict(c *Call) bool {
-	judged := c.State == memoryd.Judged
+	scored := func(score float64) bool { return c.State == memoryd.Judged && c.Score == score }
 	switch f.Verdict {
+	case "":
+		return true
 	case "good":
-		return judged && c.Score == memoryd.ScoreSuccess
+		return scored(memoryd.ScoreSuccess)
 	case "partial":
-		return judged && c.Score == memoryd.ScorePartial
+		return scored(memoryd.ScorePartial)
 	case "failed":
-		return judged && c.Score == memoryd.ScoreFailure
+		return scored(memoryd.ScoreFailure)
 	case "pending":
 		return c.State == memoryd.Pending
 	case "given_up":
@@ -50,7 +56,7 @@ func (f *Filter) verdict(c *Call) bool {
 	case "unsure":
 		return c.Unsure
 	case "overstated":
-		return judged && c.Success && c.Score == memoryd.ScoreFailure
+		return c.Success && scored(memoryd.ScoreFailure)
 	case "corrected":
 		return c.hasOverrul
 	}
@@ -59,6 +65,8 @@ func (f *Filter) verdict(c *Call) bool {
 
 func (f *Filter) judge(c *Call) bool {
 	switch f.Judge {
+	case "":
+		return true
 	case "model":
 		return strings.HasPrefix(c.JudgedBy, "llm:")
 	case "kind":
