@@ -159,8 +159,10 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 func depsOver(t testing.TB, s store.Store) Deps {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20, Cache: ops.NewStatisticsCache(100)}
-	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now,
-		Sourced: func(context.Context, memoryd.ToolRef, ...string) ([]memoryd.Call, error) { return nil, nil }}
+	curator := &revisions.Manager{
+		Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now,
+		Sourced: func(context.Context, memoryd.ToolRef, ...string) ([]memoryd.Call, error) { return nil, nil },
+	}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{Originals: kept})
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)

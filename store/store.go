@@ -25,22 +25,11 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
 	"memoryd"
 )
-
-// ErrVanished is wrapped by an Unavailable error if a backend answers but its data is gone. Waiting
-// does not help: somebody must restore the data, or a Remaker must create the backend again.
-var ErrVanished = errors.New("the store has lost its data")
-
-// Remaker is a backend that can be created again, empty, after its data vanished. It keeps what is
-// still there. Call it only if you can fill it again.
-type Remaker interface {
-	Remake(ctx context.Context) error
-}
 
 // Batch is a set of calls of one workspace that are appended together.
 type Batch struct {

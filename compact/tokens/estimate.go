@@ -1,6 +1,9 @@
 package tokens
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Estimator is a Counter without a vocabulary. The zero value estimates for o200k_base; see
 // ForModel.
@@ -32,7 +35,7 @@ func (e Estimator) Count(text string) int {
 }
 
 // piece gives the length in bytes and the charge of the piece at i.
-func (t *table) piece(s string, i int) (int, milli) {
+func (t table) piece(s string, i int) (int, milli) {
 	switch c := classOf[s[i]]; c {
 	case upper, lower:
 		n := wordEnd(s, i)
@@ -75,7 +78,7 @@ func wordEnd(s string, i int) int {
 
 // word charges a word. Common words are one token up to some length; capitals
 // and words that touch digits (hashes, keys) break into short pieces.
-func (t *table) word(w string, afterDigit bool) milli {
+func (t table) word(w string, afterDigit bool) milli {
 	n := milli(len(w))
 	if len(w) > 1 && classOf[w[1]] == upper {
 		return 600 + n*capital
@@ -87,22 +90,16 @@ func (t *table) word(w string, afterDigit bool) milli {
 }
 
 // blank charges white space. One space before a word belongs to the word.
-func (t *table) blank(s string, i int) (int, milli) {
+func (t table) blank(s string, i int) (int, milli) {
 	n := runOf(s, i, space)
 	if n == 1 && s[i] == ' ' {
 		return 1, 0
 	}
 	cost := milli(0)
-	lines := false
-	for _, b := range []byte(s[i : i+n]) {
-		if b == '\n' || b == '\r' {
-			lines = true
-		}
-	}
-	if lines {
+	if strings.ContainsAny(s[i:i+n], "\n\r") {
 		cost += newline
 	}
-	if last := s[i+n-1]; last == ' ' || last == '\t' {
+	if strings.IndexByte(" \t", s[i+n-1]) >= 0 {
 		cost += indent
 	}
 	return n, cost + milli(n/64)*1000
@@ -110,7 +107,7 @@ func (t *table) blank(s string, i int) (int, milli) {
 
 // punctuation charges a run of punctuation. Rulers of one repeated character
 // are cheap, mixed runs are not.
-func (t *table) punctuation(s string, i int) (int, milli) {
+func (t table) punctuation(s string, i int) (int, milli) {
 	n := runOf(s, i, punct)
 	same := 1
 	for same < n && s[i+same] == s[i] {

@@ -58,22 +58,35 @@ const (
 	markBeforeWord   = 800 // a single mark right before a letter
 )
 
-// table holds the other charges of one encoding, for each character.
-type table struct {
-	accent, emoji milli
-	unknown       milli // any script that has none of its own
-	scripts       int   // which of the costs of a script
-}
+// table is an encoding, by the place of its charges below.
+type table int
 
+// The other charges, for each character, of o200k and of cl100k: of blocks of characters, and of
+// scripts beyond them.
+//
 //nolint:gochecknoglobals // constant tables
 var (
-	o200k   = table{accent: 450, emoji: 1500, unknown: 900}
-	cl100k  = table{accent: 2300, emoji: 2500, unknown: 1500, scripts: 1}
+	han    = [2]milli{780, 1200}
+	marks  = [2]milli{900, 900} // general and full-width punctuation, box drawing
+	emoji  = [2]milli{1500, 2500}
+	blocks = []struct {
+		first, last rune
+		cost        [2]milli
+	}{
+		{0x4E00, 0x9FFF, han},
+		{0xC0, 0x24F, [2]milli{450, 2300}}, // letters with accents
+		{0x2000, 0x206F, marks},
+		{0x3000, 0x303F, marks},
+		{0xFF00, 0xFF20, marks},
+		{0x2500, 0x257F, marks},
+		{0x1F000, 0x1FAFF, emoji},
+		{0x2600, 0x27BF, emoji},
+	}
 	scripts = []struct {
 		is   *unicode.RangeTable
 		cost [2]milli
 	}{
-		{unicode.Han, [2]milli{780, 1200}},
+		{unicode.Han, han},
 		{unicode.Hiragana, [2]milli{700, 1000}},
 		{unicode.Katakana, [2]milli{700, 1000}},
 		{unicode.Hangul, [2]milli{680, 1150}},
@@ -84,31 +97,27 @@ var (
 		{unicode.Devanagari, [2]milli{300, 1100}},
 		{unicode.Thai, [2]milli{380, 950}},
 	}
+	unknown = [2]milli{900, 1500} // any other script
 )
 
-func tableOf(e Encoding) *table {
+func tableOf(e Encoding) table {
 	if e == CL100k {
-		return &cl100k
+		return 1
 	}
-	return &o200k
+	return 0
 }
 
 // rune charges a character beyond ASCII.
-func (t *table) rune(r rune) milli {
-	switch {
-	case r >= 0x4E00 && r <= 0x9FFF:
-		return scripts[0].cost[t.scripts]
-	case r >= 0xC0 && r <= 0x24F:
-		return t.accent
-	case r >= 0x2000 && r <= 0x206F, r >= 0x3000 && r <= 0x303F, r >= 0xFF00 && r <= 0xFF20, r >= 0x2500 && r <= 0x257F:
-		return 900 // general and full-width punctuation, box drawing
-	case r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF:
-		return t.emoji
+func (t table) rune(r rune) milli {
+	for i := range blocks {
+		if b := &blocks[i]; b.first <= r && r <= b.last {
+			return b.cost[t]
+		}
 	}
 	for _, s := range scripts {
 		if unicode.Is(s.is, r) {
-			return s.cost[t.scripts]
+			return s.cost[t]
 		}
 	}
-	return t.unknown
+	return unknown[t]
 }

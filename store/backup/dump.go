@@ -268,7 +268,8 @@ func FileName(workspace string) string {
 		r, n := utf8.DecodeRuneInString(workspace[i:])
 		last := i+n == len(workspace)
 		switch {
-		case r == utf8.RuneError, r < utf8.RuneSelf && !plain[r], (i == 0 || last) && strings.ContainsRune(". ", r), i == 0 && device.MatchString(workspace):
+		case r == utf8.RuneError, r < utf8.RuneSelf && !plain[r],
+			(i == 0 || last) && strings.ContainsRune(". ", r), i == 0 && device.MatchString(workspace):
 			escape(&b, workspace[i:i+n])
 		default:
 			b.WriteString(workspace[i : i+n])

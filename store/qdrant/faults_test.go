@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 	"memoryd/store/qdrant"
 	"memoryd/store/qdrant/qdranttest"
 	"memoryd/store/storetest"
@@ -159,9 +158,9 @@ func TestFailuresHaveKinds(t *testing.T) {
 	}
 }
 
-// TestVanishedCollectionsAreUnavailableUntilTheyAreRemade deletes the storage of a
+// TestVanishedCollectionsAreUnavailableUntilTheNextStart deletes the storage of a
 // server under a running store.
-func TestVanishedCollectionsAreUnavailableUntilTheyAreRemade(t *testing.T) {
+func TestVanishedCollectionsAreUnavailableUntilTheNextStart(t *testing.T) {
 	server := qdranttest.New(t, versions[0])
 	s := openFake(t, server, fakeConfig(), qdrant.WithSleep(noWait))
 	if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil {
@@ -172,13 +171,11 @@ func TestVanishedCollectionsAreUnavailableUntilTheyAreRemade(t *testing.T) {
 	_, reading := s.Tool(t.Context(), ref("t"))
 	for what, err := range map[string]error{"append": appending, "tool": reading, "ping": s.Ping(t.Context())} {
 		e, ok := errors.AsType[*memoryd.Error](err)
-		if !ok || e.Kind != memoryd.Unavailable || e.RetryAfter <= 0 || !errors.Is(err, store.ErrVanished) {
+		if !ok || e.Kind != memoryd.Unavailable || e.RetryAfter <= 0 || !strings.Contains(err.Error(), "lost its collections") {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	if err := s.Remake(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s = openFake(t, server, fakeConfig(), qdrant.WithSleep(noWait))
 	if _, err := s.Tool(t.Context(), ref("t")); !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Errorf("remade: got %v", err)
 	}

@@ -128,7 +128,7 @@ func kindOf(what string, err error, after time.Duration) error {
 	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
 		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant cannot be reached")
 	case code == codes.NotFound:
-		e := memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", store.ErrVanished, err), "Qdrant has lost its collections")
+		e := memoryd.Wrap(memoryd.Unavailable, err, "Qdrant has lost its collections")
 		e.RetryAfter = 5 * time.Second
 		return e
 	case code == codes.ResourceExhausted:

@@ -121,16 +121,6 @@ func (s *backend) aliases(ctx context.Context) (map[string]string, error) {
 	return target, err
 }
 
-// Remake implements store.Remaker.
-func (s *backend) Remake(ctx context.Context) error {
-	if err := s.drainer.Enter(ctx); err != nil {
-		return err
-	}
-	defer s.drainer.Leave()
-	s.log.ErrorContext(ctx, "the collections have disappeared; created them again, empty")
-	return s.ensureSchema(ctx)
-}
-
 // create makes a collection and its alias. A collection that is there has lost its alias
 // and is given it again; beside one of an older version none is made.
 func (s *backend) create(ctx context.Context, alias string) error {

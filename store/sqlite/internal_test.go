@@ -156,37 +156,36 @@ func TestFoldingEmptiesTheLogAndExpiresIdentities(t *testing.T) {
 	}
 }
 
-// TestTheStoreReportsWhatHousekeepingHasToDo is for two gauges that were
-// documented and alerted on, and that no store gave.
-func TestTheStoreReportsWhatHousekeepingHasToDo(t *testing.T) {
+// TestHousekeepingKnowsWhatItHasToDo also of calls that were dropped before the start.
+func TestHousekeepingKnowsWhatItHasToDo(t *testing.T) {
 	cfg := settings(t.TempDir())
 	resting := func(s *Store) {
 		s.w.rest, s.w.foldEvery, s.w.wipeTime = time.Now().Add(time.Hour), 1, 10*time.Millisecond
 	}
 	s := openTuned(t, cfg, resting)
-	want := func(when string, trim, fold int64) {
+	want := func(when string, trim int64) {
 		t.Helper()
-		if s.TrimLag() != trim || s.FoldLag() != fold {
-			t.Errorf("%s: trim lag %d, fold lag %d, want %d and %d", when, s.TrimLag(), s.FoldLag(), trim, fold)
+		if got := s.w.trimLag.Load(); got != trim {
+			t.Errorf("%s: %d rows are to be dropped, want %d", when, got, trim)
 		}
 	}
 	mustAppend(t, s, testBatch(9, "t", 1, 5))
-	want("after an append", 0, 5)
+	want("after an append", 0)
 	if err := s.DeleteTool(t.Context(), tref); err != nil {
 		t.Fatal(err)
 	}
-	want("after a deletion", 5, 5)
+	want("after a deletion", 5)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openTuned(t, cfg, resting)
-	want("opened again", 5, 5)
+	want("opened again", 5)
 	inWriter(t, s, func(d *draft) error { d.w.rest = time.Time{}; return nil })
 	for range 100 {
 		settleDown(t, s)
-		if s.FoldLag() == 0 {
+		if s.w.trimLag.Load() == 0 {
 			break
 		}
 	}
-	want("at rest", 0, 0)
+	want("at rest", 0)
 }

@@ -41,7 +41,6 @@ func (w *writer) load(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", step.what, err)
 		}
 	}
-	w.foldLag.Store(int64(w.unfolded))
 	for _, t := range w.cat.byID {
 		t.info.Kept = len(t.kept)
 	}

@@ -142,13 +142,6 @@ func sizeOf(name string) int64 {
 // QueuedWrites returns the number of writes waiting for a commit.
 func (s *backend) QueuedWrites() int64 { return int64(len(s.w.queue)) }
 
-// TrimLag returns the number of dropped calls that are still in the file, FoldLag the number
-// of log entries that wait to be folded.
-func (s *backend) TrimLag() int64 { return s.w.trimLag.Load() }
-
-// FoldLag is documented at TrimLag.
-func (s *backend) FoldLag() int64 { return s.w.foldLag.Load() }
-
 // PendingCalls returns the number of stored calls without a verdict.
 func (s *backend) PendingCalls() int64 {
 	s.w.pend.mu.Lock()

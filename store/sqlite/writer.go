@@ -64,7 +64,7 @@ type writer struct {
 	note        func(counter) error
 
 	housekeeping
-	trimLag, foldLag atomic.Int64 // for metrics: rows in purges, records in the log
+	trimLag atomic.Int64 // rows in purges
 
 	failed atomic.Pointer[error] // set once nothing more may be acknowledged
 	sick   atomic.Bool           // the last transaction failed
@@ -252,7 +252,6 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 	if err := w.note(counter{w.lastLog, w.commits}); err != nil {
 		w.log.Warn("store: cannot write the commit counter", "err", err)
 	}
-	w.foldLag.Store(int64(w.unfolded))
 	w.stir()
 	return nil
 }
