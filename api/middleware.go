@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/admission"
 	"memoryd/internal/lifecycle"
-	"memoryd/ops"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -145,7 +145,7 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 
 // readBody reads a body of up to limit bytes, plain or gzipped; what of it has arrived
 // is reserved with the lease. begun is told the beginning of one that is larger than keptBody.
-func readBody(r *http.Request, limit int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
+func readBody(r *http.Request, limit int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	var in io.Reader = r.Body
 	announced := r.ContentLength
 	switch encoding := strings.ToLower(r.Header.Get(echo.HeaderContentEncoding)); encoding {
@@ -184,7 +184,7 @@ func giveBack(body []byte) {
 	}
 }
 
-func readAll(in io.Reader, limit, announced int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
+func readAll(in io.Reader, limit, announced int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
 		return nil, tooLarge()
@@ -217,7 +217,7 @@ func readAll(in io.Reader, limit, announced int64, lease *ops.Lease, begun func(
 
 // moreRoom makes room for what follows: for all that was announced, unless what has arrived
 // is little beside it.
-func moreRoom(body []byte, limit, announced int64, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
+func moreRoom(body []byte, limit, announced int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	has := int64(cap(body))
 	if has == keptBody {
 		defer giveBack(body)

@@ -16,6 +16,7 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/internal/access"
+	"memoryd/internal/admission"
 	"memoryd/ops"
 
 	"github.com/labstack/echo/v4"
@@ -212,7 +213,7 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 
 // read reads the body and says on whose behalf the request is. That is often known from the
 // beginning of the body, or before; what the workspace has no room for is read no further.
-func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
+func (s *server) read(c echo.Context, e endpoint, lease *admission.Lease) (body []byte, workspace string, err error) {
 	q := queryOf(c)
 	named := q.path("workspace")
 	if named == "" && c.Request().URL.RawQuery != "" {
@@ -242,7 +243,7 @@ func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte
 }
 
 // takeBody reads the body, or refuses it.
-func (s *server) takeBody(c echo.Context, lease *ops.Lease, begun func(head []byte) error) ([]byte, error) {
+func (s *server) takeBody(c echo.Context, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	w := http.NewResponseController(c.Response())
 	_ = w.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own holds
 	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes, lease, begun)
@@ -259,7 +260,7 @@ func (s *server) takeBody(c echo.Context, lease *ops.Lease, begun func(head []by
 }
 
 // compute works on a request. Its answer is encoded within its turn.
-func (s *server) compute(c echo.Context, e endpoint, body []byte, lease *ops.Lease) (any, error) {
+func (s *server) compute(c echo.Context, e endpoint, body []byte, lease *admission.Lease) (any, error) {
 	if err := lease.Begin(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"memoryd/internal/access"
+	"memoryd/internal/admission"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -120,7 +121,7 @@ type Deps struct {
 	Tracer    Tracer // may be nil
 	Checks    []ops.Check
 	Logger    *slog.Logger
-	Scheduler *ops.Scheduler // of requests that compute; nil means no limit
+	Scheduler *admission.Scheduler // of requests that compute; nil means no limit
 	// Keys identifies callers; nil means no keys. KeysNeeded rejects callers without a key. Audit
 	// logs actions; may be nil.
 	Keys       *access.Keys
@@ -148,7 +149,7 @@ type server struct {
 	cfg      Config
 	inFlight atomic.Int64
 	answers  answers
-	quota    *ops.Quota
+	quota    *admission.Quota
 	reading  jsonv2.Options    // of requests
 	traits   map[string]traits // by the routes' paths
 }
@@ -207,8 +208,8 @@ func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 	return e
 }
 
-func quotaOf(cfg Config) *ops.Quota {
-	return ops.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
+func quotaOf(cfg Config) *admission.Quota {
+	return admission.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
 }
 
 // TLS names the files (PEM) of a certificate and its key. They are read again when they change.

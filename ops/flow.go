@@ -16,19 +16,9 @@ import (
 	"reflect"
 
 	"memoryd"
-	"memoryd/internal/admission"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// Scheduler limits how many requests compute at a time.
-type Scheduler = admission.Scheduler
-
-// Quota limits the number of current requests and the size of their bodies.
-type Quota = admission.Quota
-
-// Lease is a request's share of a Quota.
-type Lease = admission.Lease
 
 // Flows has one field per endpoint. Those that the flow section may compose have a tag with their
 // name in it; one that the section does not list is served by the op of the same name. The others
@@ -202,7 +192,3 @@ func (r *Refusal) Error() string { return r.Answer }
 func refuse(format string, args ...any) error {
 	return &Refusal{Answer: fmt.Sprintf(format, args...)}
 }
-
-// NewQuota returns a Quota for the given number of concurrent requests and the bytes of their
-// bodies.
-func NewQuota(requests, bytes int64) *Quota { return admission.NewQuota(requests, bytes) }

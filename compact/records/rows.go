@@ -123,13 +123,7 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 		key = "\x00" // the record repeats no argument: what was asked tells what it is
 	}
 	for i, n := range rows {
-		k := -1
-		for j := range made[i] {
-			if made[i][j].label == key && made[i][j].ident {
-				k = j
-				break
-			}
-		}
+		k := slices.IndexFunc(made[i], func(c cell) bool { return c.label == key && c.ident })
 		if len(made[i]) > 0 {
 			w.emit(name, above, made[i], k)
 		}

@@ -19,7 +19,7 @@ const module = "memoryd"
 // import, beside leaves. Names are without the module's; the root is "memoryd".
 var mayImport = map[string][]string{
 	"memoryd":         {},
-	"api":             {"memoryd", "api/wire", "internal/access", "ops"},
+	"api":             {"memoryd", "api/wire", "internal/access", "internal/admission", "ops"},
 	"api/wire":        {"internal/stats"},
 	"api/ui":          {"memoryd", "internal/access", "ops", "ops/survey", "store"},
 	"compact":         {"memoryd", "compact/chat", "compact/records", "compact/tokens", "llm/summarize"},
@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 // (see isTestSupport) need no mention.
 var testsAlso = map[string][]string{
 	"api": {
-		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/accounts", "internal/admission",
+		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/accounts",
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},

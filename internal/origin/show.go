@@ -81,16 +81,20 @@ const nameWords = 6
 
 // isName reports whether a name may appear in a sentence of ours, as code.
 func isName(s string) bool {
-	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_.:/-[]", r) })
-	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !hasAddress(s) && !textsafe.HasSecret(s)
+	return nameForm.MatchString(s) && len(partsOf(s, "_.:/-[]")) <= 2*nameWords && longest(s) <= nameWords && !hasAddress(s) && !textsafe.HasSecret(s)
 }
 
 // longest is the number of words of the longest member of a path.
 func longest(path string) (n int) {
-	for _, member := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".:/[]", r) }) {
-		n = max(n, len(strings.FieldsFunc(member, func(r rune) bool { return r == '_' || r == '-' })))
+	for _, member := range partsOf(path, ".:/[]") {
+		n = max(n, len(partsOf(member, "_-")))
 	}
 	return n
+}
+
+// partsOf is what stands between some marks.
+func partsOf(s, marks string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(marks, r) })
 }
 
 // wordForm is a value that names one of few things: letters in parts, as in en-US, with a digit at the
@@ -106,9 +110,8 @@ var (
 // isWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
 func isWord(s string) bool {
-	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" &&
-		wordForm.MatchString(s)) &&
-		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_-.", r) })) <= 3
+	return len(s) <= 24 && wordForm.MatchString(s) && caseForm.MatchString(s) &&
+		!domainForm.MatchString(s) && len(partsOf(s, "_-.")) <= 3
 }
 
 // masked makes foreign text fit to stand where it is marked as such: visible, on one line,
