@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -304,10 +305,18 @@ func KindOf(err error) (Kind, string) {
 	return Internal, "internal error"
 }
 
-// IsKind reports whether err is of the given kind.
-func IsKind(err error, kind Kind) bool {
+// IsKind reports whether err is of one of the kinds.
+func IsKind(err error, kinds ...Kind) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Kind == kind
+	return ok && slices.Contains(kinds, e.Kind)
+}
+
+// Except returns err, or nil if it is of one of the kinds.
+func Except(err error, kinds ...Kind) error {
+	if IsKind(err, kinds...) {
+		return nil
+	}
+	return err
 }
 
 // Fault describes what is wrong with a JSON text and where. Its codes are those of pydantic, which

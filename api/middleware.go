@@ -160,7 +160,7 @@ func readBody(r *http.Request, limit int64, lease *admission.Lease, begun func(h
 		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType)
 	}
 	body, err := readAll(in, limit, announced, lease, begun)
-	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) && !memoryd.IsKind(err, memoryd.Overloaded) {
+	if memoryd.Except(err, memoryd.TooLarge, memoryd.Overloaded) != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "cannot read the whole body")
 	}
 	return body, err

@@ -251,7 +251,7 @@ func (s *server) takeBody(c echo.Context, lease *admission.Lease, begun func(hea
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = echo.NewHTTPError(http.StatusRequestTimeout, fmt.Sprintf("the body was not delivered within %v", bodyTime))
 		c.Response().Header().Set("Connection", "close")
-	case memoryd.IsKind(err, memoryd.TooLarge) || memoryd.IsKind(err, memoryd.Overloaded):
+	case memoryd.IsKind(err, memoryd.TooLarge, memoryd.Overloaded):
 		return nil, s.refuseBody(c, err)
 	default:
 		_ = w.SetReadDeadline(time.Time{}) // who works long is not to be taken for one who left

@@ -246,8 +246,5 @@ func (d Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, b
 		return nil
 	}
 	_, err := d.Store.Override(ctx, store.Verdict{ToolRef: c.ToolRef, Key: c.Key, Evaluation: e})
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return nil // the history let it go meanwhile
-	}
-	return err
+	return memoryd.Except(err, memoryd.NotFound) // the history let it go meanwhile
 }

@@ -156,7 +156,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 		_, err = o.Store.Override(ctx, store.Verdict{
 			ToolRef: amended.ToolRef, Key: amended.Key, Evaluation: amended.Evaluation, Amendment: memoryd.AmendmentOf(&amended),
 		})
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) && !memoryd.IsKind(err, memoryd.Unavailable) {
+		if err := memoryd.Except(err, memoryd.NotFound, memoryd.Unavailable); err != nil {
 			return err
 		}
 		o.Survey.Changed(amended.ToolRef)

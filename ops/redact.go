@@ -94,7 +94,7 @@ func (x *Redaction) key(ctx context.Context) ([]byte, error) {
 		fresh := make([]byte, keyBytes)
 		rand.Read(fresh)
 		_, err = x.records.PutRecord(ctx, store.Record{RecordKey: redactionKey(), Data: fresh})
-		if err == nil || memoryd.IsKind(err, memoryd.Conflict) {
+		if err = memoryd.Except(err, memoryd.Conflict); err == nil {
 			r, err = x.records.Record(ctx, redactionKey())
 		}
 	}
@@ -177,10 +177,7 @@ func (s redactedStore) PutRecord(ctx context.Context, r store.Record) (int64, er
 	if r.Kind == RedactionKind {
 		r.Revision = 0
 		revision, err := s.Store.PutRecord(ctx, r)
-		if memoryd.IsKind(err, memoryd.Conflict) {
-			err = nil
-		}
-		return revision, err
+		return revision, memoryd.Except(err, memoryd.Conflict)
 	}
 	r.Data = s.data(ctx, &r)
 	return s.Store.PutRecord(ctx, r)

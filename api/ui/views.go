@@ -84,14 +84,14 @@ func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 		w := worst{Cause: c}
 		ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: c.Tool}
 		list, err := d.Flows.ListRevisions.Run(r.Context(), ref)
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 			return err
 		}
 		if w.Written = len(list.Revisions) > 0; w.Written {
 			w.Told = lineAbout(&list.Revisions[0].Revision, c.Some)
 		}
 		waiting, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: c.Tool, Limit: 1})
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 			return err
 		}
 		if len(waiting.Statements) > 0 && w.Told == "" {
@@ -390,12 +390,12 @@ func (v *reviewView) Asked() int { return len(v.Statements) + len(v.Kinds) }
 // ask adds what one tool has to decide, what changes most first.
 func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
 	page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+	if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 		return err
 	}
 	v.Statements = append(v.Statements, page.Statements...)
 	found, err := d.Flows.ListKinds.Run(r.Context(), memoryd.ToolRef{Workspace: r.Workspace, Tool: tool})
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+	if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 		return err
 	}
 	for _, k := range found {

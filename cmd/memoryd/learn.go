@@ -429,12 +429,7 @@ func (l *learner) judged(c *heard, v *wire.Verdict) {
 	}
 	f.Tools[c.Tool] = n
 	f.Judged++
-	if !run.Begun.IsZero() && (f.First.IsZero() || run.Begun.Before(f.First)) {
-		f.First = run.Begun
-	}
-	if run.Begun.After(f.Last) {
-		f.Last = run.Begun
-	}
+	f.First, f.Last = spanning(f.First, f.Last, run.Begun, run.Begun)
 	f.follow.Failed = func(m mistakes.Failure) {
 		if len(f.Failures) < maxFailures {
 			f.Failures = append(f.Failures, m)

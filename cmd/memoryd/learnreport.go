@@ -139,16 +139,22 @@ func (r *report) take(f *learnedFile) {
 		r.tools[name] = [2]int{of[0] + n[0], of[1] + n[1]}
 	}
 	r.Judged += f.Judged
-	if !f.First.IsZero() && (r.First.IsZero() || f.First.Before(r.First)) {
-		r.First = f.First
-	}
-	if f.Last.After(r.Last) {
-		r.Last = f.Last
-	}
+	r.First, r.Last = spanning(r.First, r.Last, f.First, f.Last)
 	for i := range f.Failures {
 		r.failed[f.Failures[i].Run] = true
 		r.merger.Add(f.Path, &f.Failures[i])
 	}
+}
+
+// spanning is from when to when two times of a run last; a zero time is unknown.
+func spanning(first, last, begun, ended time.Time) (time.Time, time.Time) {
+	if first.IsZero() || !begun.IsZero() && begun.Before(first) {
+		first = begun
+	}
+	if ended.After(last) {
+		last = ended
+	}
+	return first, last
 }
 
 // sum draws the conclusions.

@@ -58,7 +58,7 @@ func (a *app) noteSettings(ctx context.Context) error {
 	}
 	key := store.RecordKey{Kind: settingsKind, ID: "last"}
 	r, err := a.store.Record(ctx, key)
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+	if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 		return err
 	}
 	var before map[string]string

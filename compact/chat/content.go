@@ -38,13 +38,21 @@ func (m *Message) content(v jsontext.Value) {
 	}
 }
 
+// blockOf reads a part of a content; of what is no block nothing is known.
+func blockOf(v jsontext.Value) (b block) {
+	if !object(v, &b) {
+		return block{}
+	}
+	return b
+}
+
 func (m *Message) part(v jsontext.Value) {
 	var b block
 	if v.Kind() == '"' {
 		m.Texts = append(m.Texts, str(v))
 		return
 	}
-	if v.Kind() != '{' || json.Unmarshal(v, &b, lenient()...) != nil {
+	if !object(v, &b) {
 		m.Other = append(m.Other, string(v))
 		return
 	}
@@ -192,8 +200,7 @@ func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
 	n := len(all)
 	for i := 0; !after && i < n; i++ {
-		var b block
-		if json.Unmarshal(all[i], &b, lenient()...) != nil || str(b.Type) != "tool_result" {
+		if str(blockOf(all[i]).Type) != "tool_result" {
 			n = i
 		}
 	}
@@ -204,9 +211,8 @@ func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontex
 func textPart(content jsontext.Value, text string) jsontext.Value {
 	kind := "text"
 	for _, p := range parts(content) {
-		var b block
-		if json.Unmarshal(p, &b, lenient()...) == nil && strings.HasSuffix(str(b.Type), "put_text") {
-			kind = str(b.Type)
+		if own := str(blockOf(p).Type); strings.HasSuffix(own, "put_text") {
+			kind = own
 			break
 		}
 	}
@@ -273,8 +279,7 @@ func (m *Message) Without(text string) (Message, bool) {
 	var rest []jsontext.Value
 	all := parts(old)
 	for _, p := range all {
-		var b block
-		if json.Unmarshal(p, &b, lenient()...) != nil || str(b.Text) != text {
+		if str(blockOf(p).Text) != text {
 			rest = append(rest, p)
 		}
 	}

@@ -95,6 +95,11 @@ func (m *Message) reasoningOnly() bool {
 	return m.Kind == Assistant && len(m.Reasoning) > 0 && len(m.Calls) == 0 && strings.TrimSpace(m.Text()) == ""
 }
 
+// object reads an object, and reports whether v is one that fits.
+func object(v jsontext.Value, into any) bool {
+	return v.Kind() == '{' && json.Unmarshal(v, into, lenient()...) == nil
+}
+
 // ErrSyntax means that a message is not JSON.
 var ErrSyntax = errors.New("not valid JSON")
 
@@ -104,7 +109,7 @@ func Parse(raw []byte) (Message, error) {
 	v := jsontext.Value(raw)
 	m := Message{Raw: v}
 	var w wire
-	if v.Kind() != '{' || json.Unmarshal(v, &w, lenient()...) != nil {
+	if !object(v, &w) {
 		if !v.IsValid(lenient()...) {
 			return m, ErrSyntax
 		}
@@ -221,7 +226,7 @@ func (m *Message) fields(w *wire) {
 	var mark struct {
 		Pin bool `json:"pin"`
 	}
-	if w.Memoryd.Kind() == '{' && json.Unmarshal(w.Memoryd, &mark, lenient()...) == nil {
+	if object(w.Memoryd, &mark) {
 		m.Pinned = mark.Pin
 	}
 	switch {
@@ -262,7 +267,7 @@ func (m *Message) toolCalls(w *wire) {
 		Name      jsontext.Value `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
 	}
-	if w.FunctionCall.Kind() == '{' && json.Unmarshal(w.FunctionCall, &legacy, lenient()...) == nil {
+	if object(w.FunctionCall, &legacy) {
 		m.Calls = append(m.Calls, Call{
 			Name: str(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true,
 		})

@@ -103,8 +103,9 @@ func eachWord(text string, f func(string)) {
 	}
 }
 
-// What separates words, punctuation that is no part of the word that it stands at, the first bytes of the characters from U+3000 to U+FFFF (scripts of East
-// Asia and their punctuation), and the further bytes of any.
+// What separates words, punctuation that is no part of the word that it stands at, the first
+// bytes of the characters from U+3000 to U+FFFF (scripts of East Asia and their punctuation), and
+// the further bytes of any.
 var (
 	separates = textsafe.BytesOf("", " \n\t\r\"'(),;[]{}<>=|\\`")
 	encloses  = textsafe.BytesOf("", ".:,!?*`-")

@@ -170,8 +170,5 @@ func appendTo(ctx context.Context, s store.Store, m Memory, keep int) (int, erro
 	g := m.Tool.Guideline
 	g.BasedOn, g.ThroughSeq = 0, 0 // of other numbers than this store's
 	err = s.PutGuideline(ctx, m.Tool.ToolRef, g, 0)
-	if memoryd.IsKind(err, memoryd.Conflict) {
-		err = nil // it has one already
-	}
-	return added, err
+	return added, memoryd.Except(err, memoryd.Conflict) // it has one already
 }

@@ -177,11 +177,8 @@ const readTries = 8
 func readTool(ctx context.Context, s store.Store, ref memoryd.ToolRef) (memoryd.Tool, []memoryd.Call, bool, error) {
 	for range readTries {
 		t, err := s.Tool(ctx, ref)
-		if memoryd.IsKind(err, memoryd.NotFound) {
-			return t, nil, false, nil
-		}
 		if err != nil {
-			return t, nil, false, err
+			return t, nil, false, memoryd.Except(err, memoryd.NotFound)
 		}
 		calls, err := s.History(ctx, ref, 0)
 		if err != nil {
@@ -206,11 +203,8 @@ func ofOneMoment(ctx context.Context, s store.Store, t memoryd.Tool, calls []mem
 		return calls, nil
 	}
 	now, err := s.Tool(ctx, t.ToolRef)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, memoryd.Except(err, memoryd.NotFound)
 	}
 	if now.Lifetime == t.Lifetime {
 		return calls, nil // a backend that numbers with gaps, at rest

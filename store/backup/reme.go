@@ -76,7 +76,7 @@ func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
 
 // rejects reports whether err is about one memory, so that others can follow.
 func rejects(err error) bool {
-	return memoryd.IsKind(err, memoryd.Invalid) || memoryd.IsKind(err, memoryd.TooLarge)
+	return memoryd.IsKind(err, memoryd.Invalid, memoryd.TooLarge)
 }
 
 func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }

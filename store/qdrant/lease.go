@@ -152,7 +152,7 @@ func (s *backend) takeAnyLease(ctx context.Context) error {
 	for i := range leases {
 		key := leaseKey((first + i) % leases)
 		old, err := s.Record(ctx, key)
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 			return err
 		}
 		if old.Revision > 0 && takenUntil(&old).After(now) {
@@ -188,11 +188,8 @@ func takenUntil(r *store.Record) time.Time {
 func (s *backend) takeLease(ctx context.Context, key store.RecordKey, revision int64, now time.Time) (bool, error) {
 	r := leaseRecord(key, revision, now.Add(leaseTime))
 	got, err := s.putRecord(ctx, &r, "")
-	if memoryd.IsKind(err, memoryd.Conflict) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, memoryd.Except(err, memoryd.Conflict)
 	}
 	n, err := strconv.ParseInt(key.ID, 10, 64)
 	if err != nil {

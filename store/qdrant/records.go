@@ -146,11 +146,8 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 // ListRecords implements store.Records.
 func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
 	life, err := s.lifeOf(ctx, from.ToolRef)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, memoryd.Except(err, memoryd.NotFound)
 	}
 	l := s.listing(s.docs, is(fieldGroup, recordGroup(from, life)), fieldID, fieldLength)
 	l.after = from.ID
@@ -205,11 +202,8 @@ func (s *backend) recordsOf(ctx context.Context, ps []point) ([]store.Record, er
 // DeleteRecord implements store.Records.
 func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	life, err := s.lifeOf(ctx, key.ToolRef)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return memoryd.Except(err, memoryd.NotFound)
 	}
 	return s.remove(ctx, s.docs, qd.NewPointsSelector(qd.NewIDUUID(recordID(recordGroup(key, life), key.ID))))
 }

@@ -239,7 +239,7 @@ func (s *salvage) copyTo(target store.Store) error {
 				r := scanRecord(v)
 				return target.PutRecords(s.ctx, []store.Record{r})
 			}, row)
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 			s.r.fault("a record is not kept: %v", err)
 		}
 	}
