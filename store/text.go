@@ -66,3 +66,25 @@ func UnknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no 
 
 // UnknownCall is what it answers about a call that a history does not hold.
 func UnknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }
+
+// UnknownRecord is what it answers about a record that it does not hold.
+func UnknownRecord() error { return memoryd.Errorf(memoryd.NotFound, "there is no such record") }
+
+// UnknownVerdict is what it answers about a verdict that it does not cache.
+func UnknownVerdict() error {
+	return memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
+}
+
+// Replaced is what it answers to a write for a revision that does not stand any more.
+func Replaced(what string) error {
+	return memoryd.Errorf(memoryd.Conflict, "the %s was replaced in the meantime", what)
+}
+
+// ToolExists and CallKnown are what it answers to a tool that cannot be restored beside what it
+// holds.
+func ToolExists() error { return memoryd.Errorf(memoryd.Conflict, "the tool already exists") }
+
+// CallKnown is documented at ToolExists.
+func CallKnown() error {
+	return memoryd.Errorf(memoryd.Conflict, "a call of the tool is known under another tool")
+}

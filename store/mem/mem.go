@@ -101,12 +101,12 @@ func (t *tool) byKey(key memoryd.CallKey) *call {
 // RestoreTool implements store.Tools.
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	if s.find(t.ToolRef) != nil {
-		return memoryd.Errorf(memoryd.Conflict, "the tool already exists")
+		return store.ToolExists()
 	}
 	if old := s.spaces[t.Workspace]; old != nil {
 		for i := range calls {
 			if _, known := old.keys[calls[i].Key]; known {
-				return memoryd.Errorf(memoryd.Conflict, "a call of the tool is known under another tool")
+				return store.CallKnown()
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) 
 	}
 	old := s.records[r.RecordKey].Revision
 	if r.Revision != store.AnyRevision && r.Revision != old {
-		return 0, memoryd.Errorf(memoryd.Conflict, "the record was replaced in the meantime")
+		return 0, store.Replaced("record")
 	}
 	s.putRecord(r)
 	return old + 1, nil
@@ -47,7 +47,7 @@ func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	r, ok := s.records[key]
 	if !ok {
-		return r, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+		return r, store.UnknownRecord()
 	}
 	r.Data = slices.Clone(r.Data)
 	return r, nil

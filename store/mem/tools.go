@@ -69,7 +69,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return store.UnknownTool()
 	}
 	if t.Guideline.Revision != expect {
-		return memoryd.Errorf(memoryd.Conflict, "the guideline was replaced in the meantime")
+		return store.Replaced("guideline")
 	}
 	g.Revision = expect + 1
 	t.Guideline = g

@@ -89,7 +89,7 @@ func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration,
 func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	e, ok := s.verdicts[key]
 	if !ok {
-		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
+		return e, store.UnknownVerdict()
 	}
 	return e, nil
 }

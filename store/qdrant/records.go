@@ -59,14 +59,14 @@ func (s *backend) putRecord(ctx context.Context, r *store.Record, life string) (
 		old := found[id]
 		revision := old.int(fieldRevision)
 		if r.Revision != store.AnyRevision && r.Revision != revision {
-			return 0, conflict("record")
+			return 0, store.Replaced("record")
 		}
 		won, err := s.replaceRecord(ctx, id, life, old, r)
 		if won || err != nil {
 			return revision + 1, err
 		}
 		if r.Revision != store.AnyRevision {
-			return 0, conflict("record")
+			return 0, store.Replaced("record")
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 		return store.Record{}, err
 	}
 	if p == nil {
-		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+		return store.Record{}, store.UnknownRecord()
 	}
 	return decodeRecord(p)
 }

@@ -40,7 +40,7 @@ func (s *backend) vacant(ctx context.Context, ref memoryd.ToolRef) error {
 	_, err := s.findCounted(ctx, ref)
 	switch {
 	case err == nil:
-		return memoryd.Errorf(memoryd.Conflict, "the tool already exists")
+		return store.ToolExists()
 	case !memoryd.IsKind(err, memoryd.NotFound):
 		return err
 	}

@@ -204,7 +204,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return err
 	}
 	if t.info.Guideline.Revision != expect {
-		return conflict("guideline")
+		return store.Replaced("guideline")
 	}
 	nonce := newMark()
 	mine := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life))
@@ -224,7 +224,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return store.UnknownTool()
 	}
 	if !slices.Contains(after.p.words(fieldGuideMarks), nonce) {
-		return conflict("guideline")
+		return store.Replaced("guideline")
 	}
 	mine.Must = append(mine.Must, isInt(fieldGuideRev, expect+1))
 	return s.index(ctx, t.id, mine, ref.Tool, g.Content)
@@ -242,10 +242,6 @@ func revisionIs(field string, revision int64) *qd.Condition {
 func marks(nonce string, earlier []string) []string {
 	out := append([]string{nonce}, earlier...)
 	return out[:min(len(out), rememberedWriters)]
-}
-
-func conflict(what string) error {
-	return memoryd.Errorf(memoryd.Conflict, "the %s was replaced in the meantime", what)
 }
 
 // findCounted is find for a tool that exists for callers: that has a call.

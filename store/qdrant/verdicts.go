@@ -312,7 +312,7 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 		return memoryd.Evaluation{}, err
 	}
 	if p == nil {
-		return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
+		return memoryd.Evaluation{}, store.UnknownVerdict()
 	}
 	r := &reader{payload: p}
 	e := decodeEvaluation(r)

@@ -199,12 +199,12 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 // that they are counted.
 func (j *restoring) run(d *draft) error {
 	if d.find(j.t.ToolRef) != nil {
-		return conflict("the tool already exists")
+		return refusal{store.ToolExists()}
 	}
 	mask := spaceMask(j.t.Workspace)
 	for i := range j.calls {
 		if key := mixKey(j.calls[i].Key, mask); d.knows(&key) {
-			return conflict("a call of the tool is known under another tool")
+			return refusal{store.CallKnown()}
 		}
 	}
 	td, err := d.create(j.t.ToolRef)

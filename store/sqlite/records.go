@@ -44,7 +44,7 @@ func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare boo
 				return err
 			}
 			if compare && r.Revision != old {
-				return conflict("the record was replaced in the meantime")
+				return refusal{store.Replaced("record")}
 			}
 			revision = old + 1
 			if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)
@@ -70,7 +70,7 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 		return store.Record{}, err
 	}
 	if len(found) == 0 {
-		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+		return store.Record{}, store.UnknownRecord()
 	}
 	return found[0], nil
 }

@@ -19,7 +19,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 			return refusal{store.UnknownTool()}
 		}
 		if t.info.Guideline.Revision != expect {
-			return conflict("the guideline was replaced in the meantime")
+			return refusal{store.Replaced("guideline")}
 		}
 		if err := d.writeGuideline(t, &g); err != nil {
 			return err

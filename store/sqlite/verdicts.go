@@ -220,7 +220,7 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 			}, key[:])
 	})
 	if err == nil && !found {
-		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
+		return e, store.UnknownVerdict()
 	}
 	return e, err
 }

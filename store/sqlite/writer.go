@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
@@ -337,8 +336,6 @@ type job struct {
 
 // refusal is why a job cannot be done.
 type refusal struct{ error }
-
-func conflict(msg string) error { return refusal{memoryd.Errorf(memoryd.Conflict, "%s", msg)} }
 
 // order says where a job stands among those that share its commit.
 type order int
