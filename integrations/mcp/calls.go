@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -226,6 +227,9 @@ func (c *calls) callResult(call openCall, m message) reply {
 	return reply{call: call, done: true}
 }
 
+// ended are the states of a task that has its result; one that names none has it too.
+var ended = []string{"", "completed", "failed", "cancelled"}
+
 // taskResult looks at what is told of a task: by the answer to tasks/get or
 // tasks/result for the task asked, or by a notification that names it.
 func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
@@ -235,7 +239,7 @@ func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
 		task = *asked
 	}
 	call, ok := c.tasks[task]
-	if !ok || r == nil || status != "" && status != "completed" && status != "failed" && status != "cancelled" {
+	if !ok || r == nil || !slices.Contains(ended, status) {
 		return reply{}
 	}
 	final := r

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,9 @@ func (e *Error) Away() bool {
 		e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage
 }
 
+// busy are the answers of a server that may answer otherwise soon.
+var busy = []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}
+
 // maxPause bounds how long one pause between tries may be, and maxReply an
 // answer.
 const (
@@ -74,7 +78,7 @@ func (s Server) Do(ctx context.Context, r Request, answer any) error {
 	for try := 1; ; try++ {
 		err := s.once(ctx, r, answer)
 		failed, ok := errors.AsType[*Error](err)
-		if !ok || try >= s.Tries || failed.Status != http.StatusTooManyRequests && failed.Status != http.StatusServiceUnavailable {
+		if !ok || try >= s.Tries || !slices.Contains(busy, failed.Status) {
 			return err
 		}
 		if !lifecycle.Sleep(ctx, min(max(failed.RetryAfter, time.Second)*time.Duration(try), maxPause)) {
