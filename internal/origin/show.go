@@ -110,7 +110,7 @@ var (
 // isWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
 func isWord(s string) bool {
-	return len(s) <= 24 && wordForm.MatchString(s) && caseForm.MatchString(s) &&
+	return len(s) <= 24 && wordForm.MatchString(s) && (caseForm.MatchString(s) || strings.Trim(s, "-0123456789.") == "") &&
 		!domainForm.MatchString(s) && len(partsOf(s, "_-.")) <= 3
 }
 
