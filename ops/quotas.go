@@ -64,6 +64,7 @@ func (a *amounts) add(o amounts, sign int64) {
 // since, so that it is too much rather than too little where histories let calls go.
 type space struct {
 	there, since amounts
+	writing      amounts   // of since: what is being written, which a count may not see yet
 	begun        time.Time // the newest count
 	counted      time.Time // its end; zero: never
 	took         time.Duration
@@ -170,16 +171,18 @@ func (q *QuotaStore) hold(ctx context.Context, workspace string, tools map[strin
 	if err := q.enter(ctx, workspace); err != nil {
 		return err
 	}
-	if err := q.reserve(ctx, workspace, tools, more); err != nil {
+	u, err := q.reserve(ctx, workspace, tools, more)
+	if err != nil {
 		return err
 	}
-	err := write()
+	err = write()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if since := &q.of(workspace).since; err != nil {
-		since.add(more, -1)
+	u.writing.add(more, -1)
+	if err != nil {
+		u.since.add(more, -1)
 	} else {
-		since.tools += int64(len(tools))
+		u.since.tools += int64(len(tools))
 	}
 	return err
 }
@@ -199,9 +202,9 @@ func (q *QuotaStore) of(workspace string) *space {
 
 // reserve counts more to what the workspace holds, or refuses it: not before it was looked
 // which tools are new, and what is there now.
-func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[string]bool, more amounts) error {
+func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[string]bool, more amounts) (*space, error) {
 	if q.most.Tools == 0 && q.most.Originals == 0 && q.most.Bytes == 0 {
-		return nil
+		return &space{}, nil
 	}
 	q.mu.Lock()
 	first := q.of(workspace).counted.IsZero()
@@ -209,30 +212,30 @@ func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[st
 	if first {
 		q.recount(ctx, workspace)
 	}
-	if _, err := q.try(ctx, workspace, tools, more); err == nil {
-		return nil
+	if u, _, err := q.try(ctx, workspace, tools, more); err == nil {
+		return u, nil
 	}
 	for name := range tools {
 		switch _, err := q.Tool(ctx, memoryd.ToolRef{Workspace: workspace, Tool: name}); {
 		case err == nil:
 			delete(tools, name)
 		case !memoryd.IsKind(err, memoryd.NotFound):
-			return err
+			return nil, err
 		}
 	}
-	if _, err := q.try(ctx, workspace, tools, more); err == nil {
-		return nil
+	if u, _, err := q.try(ctx, workspace, tools, more); err == nil {
+		return u, nil
 	}
 	q.recount(ctx, workspace)
-	quota, err := q.try(ctx, workspace, tools, more)
+	u, quota, err := q.try(ctx, workspace, tools, more)
 	if memoryd.IsKind(err, memoryd.OverQuota) {
-		return q.refuse(ctx, quota, err)
+		return nil, q.refuse(ctx, quota, err)
 	}
-	return err
+	return u, err
 }
 
 // try reserves if there is room, or names the quota that leaves none.
-func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string]bool, more amounts) (string, error) {
+func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string]bool, more amounts) (*space, string, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.of(workspace)
@@ -257,19 +260,20 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			if u.counting == nil {
 				when = fmt.Sprintf("to be counted again in %s", wait.Round(time.Second))
 			}
-			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: min(wait, longWait), Msg: fmt.Sprintf(
+			return nil, c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: min(wait, longWait), Msg: fmt.Sprintf(
 				"workspace %.80q may hold %d %s (quotas.%[3]s); it holds at most %d (%s), and this adds %d", workspace, c.most, c.quota,
 				c.used, when, c.comes)}
 		}
-		return c.quota, memoryd.Errorf(memoryd.OverQuota,
+		return nil, c.quota, memoryd.Errorf(memoryd.OverQuota,
 			"workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
 			workspace, c.most, c.quota, c.there, c.comes) // used may count twice what came during a count
 	}
 	u.since.add(more, 1)
+	u.writing.add(more, 1)
 	if nearly {
 		q.begin(ctx, workspace, u)
 	}
-	return "", nil
+	return u, "", nil
 }
 
 // recount has a workspace counted, if that is due or will be soon, and waits for the count
@@ -315,6 +319,7 @@ func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
 	}
 	u.begun, u.counting, u.less = q.now(), make(chan struct{}), false
 	before := u.since
+	before.add(u.writing, -1)
 	lifecycle.Go(context.WithoutCancel(ctx), q.log, "quotas", func() error {
 		there, err := q.count(context.WithoutCancel(ctx), workspace)
 		if err != nil {

@@ -43,6 +43,34 @@ func keepOriginal(ctx context.Context, s store.Store, workspace string, n int) e
 	}})
 }
 
+// slowOriginals writes records a second late.
+type slowOriginals struct{ store.Store }
+
+func (s slowOriginals) PutRecords(ctx context.Context, rs []store.Record) error {
+	time.Sleep(time.Second)
+	return s.Store.PutRecords(ctx, rs)
+}
+
+// A count that began with a write and ended before it took what was being written for written, and left room for
+// one more than the quota.
+func TestACountDoesNotForgetWhatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := mem.New()
+		s := quotaOver(slowOriginals{kept}, ops.Quotas{Originals: 3})
+		for n := range 3 {
+			if err := keepOriginal(t.Context(), s, "w", n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := keepOriginal(t.Context(), s, "w", 9); !memoryd.IsKind(err, memoryd.OverQuota) {
+			t.Errorf("one more: %v", err)
+		}
+		if all := held(t, kept); all != 3 {
+			t.Errorf("%d are kept", all)
+		}
+	})
+}
+
 // Each quota refuses what would be more, names itself with its limit and what is used,
 // keeps nothing of it, holds after a restart, and leaves room again for what was deleted.
 func TestQuotasRefuseWhatWouldBeMore(t *testing.T) {
