@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // what says which property a hypothesis is about.
@@ -327,9 +329,19 @@ func spoken(params ...string) (line string) {
 // ordered reports whether the order of two texts means something: they are written
 // alike, in digits and marks, as dates are.
 func ordered(a, b string) bool {
-	f := Form(a)
-	return f == Form(b) && strings.Contains(f, "0") && !strings.Contains(f, "A")
+	digits := false
+	for i := 0; len(a) == len(b) && i < len(a); i++ {
+		switch x, y := a[i], b[i]; {
+		case isDigit(x) && isDigit(y):
+			digits = true
+		case x != y, unicode.IsLetter(rune(x)) && x < utf8.RuneSelf:
+			return false
+		}
+	}
+	return digits
 }
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 func quoted(set []string) string {
 	out := make([]string, len(set))

@@ -40,6 +40,9 @@ func kindOf(message string, in map[string]value) string {
 
 // replaceNumber masks a number where it is not a part of another one or of a code.
 func replaceNumber(m, n string) string {
+	if !strings.Contains(m, n) {
+		return m
+	}
 	for _, at := range slices.Backward(signed.FindAllStringIndex(m, 16)) {
 		if m[at[0]:at[1]] == n && (at[0] == 0 || m[at[0]-1] < 'A' || m[at[0]-1] > 'z') {
 			m = m[:at[0]] + "@" + m[at[1]:]

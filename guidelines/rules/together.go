@@ -100,7 +100,7 @@ func (s *search) together(cols []column) (out []hypothesis) {
 	}
 	for i := range cols {
 		for j := range cols[:i] {
-			out = append(out, s.unlike(&cols[j], &cols[i])...)
+			out = append(out, unlike(&cols[j], &cols[i])...)
 		}
 	}
 	return out
@@ -170,33 +170,35 @@ func (s *search) distance(c, q *summand) []hypothesis {
 }
 
 // unlike is the hypothesis that two values are not the same, as those of all good calls are.
-func (s *search) unlike(c, q *column) []hypothesis {
+func unlike(c, q *column) []hypothesis {
 	_, first := base(c.name)
 	_, second := base(q.name)
-	if first != "" && first != ofItems || second != "" && second != ofItems || first == "" && second == "" && c.textual != q.textual {
+	if first != "" && first != ofItems || second != "" && second != ofItems || !c.alike(q) {
 		return nil
 	}
-	h := hypothesis{what: differ, p: c.name, q: q.name}
-	same, bad := map[value]int{}, 0
-	for i := range s.rows {
-		r := &s.rows[i]
-		switch differs := h.holds(r); {
-		case differs && !r.Bad:
-			return nil
-		case differs:
-			bad++
-		case !r.Bad && r.in[c.name].kind != absent && r.in[c.name] == r.in[q.name]:
-			same[r.in[c.name]]++
-		}
-	}
-	if bad < leastBad || len(same) < leastValues {
-		return nil
-	}
-	return []hypothesis{h}
+	return []hypothesis{{what: differ, p: c.name, q: q.name}}
 }
 
 // leastValues is how many values two parameters have in common before they count as the same.
 const leastValues = 3
+
+// alike reports whether good calls gave the same numbers, or texts, for two parameters.
+func (c *column) alike(q *column) bool {
+	switch {
+	case c.good != q.good:
+		return false
+	case c.numeric && q.numeric:
+		return slices.Equal(c.nums, q.nums) && len(slices.Compact(slices.Sorted(slices.Values(c.nums)))) >= leastValues
+	case c.textual && q.textual:
+		for s, n := range c.texts {
+			if n.good != q.texts[s].good {
+				return false
+			}
+		}
+		return len(c.texts.of(1, 0)) >= leastValues
+	}
+	return false
+}
 
 // counted is a parameter, or the size of one, as lines name it.
 func counted(p string) string {
