@@ -15,7 +15,6 @@ type candidate struct {
 
 	meets  []bool
 	silent bool    // nothing can be told of it
-	told   bool    // a rule comes from it
 	good   float64 // calls that meet it
 }
 
@@ -245,7 +244,6 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 			top.silent = true
 			continue
 		}
-		top.told = true
 		for i := range s.rows {
 			if s.rows[i].kind == kind && top.meets[i] {
 				s.open[i] = false
@@ -358,9 +356,6 @@ func (s *search) top(kind string) (*candidate, Rule) {
 // simpler reports whether of two conditions that explain as much of a kind of failure the
 // first one is to be told: the one that fewer failures of other kinds meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
-	if kind == "" && a.told != b.told { // messages that came once tell no causes apart
-		return a.told
-	}
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"memoryd/internal/origin"
 )
@@ -140,10 +141,13 @@ func Head(s string) string {
 	return s[:at]
 }
 
-// opening are the marks that a text begins with, at most three.
+// opening is the mark that a text begins with, as often as it stands there, at most three times.
 func opening(s string) string {
-	n := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPunct(r) && !unicode.IsSymbol(r) })
-	return s[:max(0, min(n, 3))]
+	n := 0
+	for n < min(len(s), 3) && s[n] == s[0] && s[0] > ' ' && s[0] < utf8.RuneSelf && !unicode.IsLetter(rune(s[0])) && !isDigit(s[0]) {
+		n++
+	}
+	return s[:n]
 }
 
 // closed reports whether the values of good calls are a closed set: each came again, or
@@ -238,7 +242,7 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		}
 	}
 	for _, s := range c.heads.of(0, heads) {
-		if opening(s+" ") == s || shown(strings.TrimRight(s, "_-")) {
+		if opening(s) == s || shown(strings.TrimRight(s, "_-")) {
 			out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 		}
 	}
