@@ -133,7 +133,10 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 			return f, true
 		}
 	}
-	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && said != "" {
+	if r.Stderr == 0 {
+		return r.nothing(hollow)
+	}
+	if said := r.Doc.Words(r.Stderr); said != "" {
 		if f, ok := inspect(v, said, depth); ok {
 			if slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
 				return f.doubted(", though it printed more"), true

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // shellProgram is what a command line says about exit statuses: which of its
@@ -416,6 +417,14 @@ func xargsCommand(args []string) string {
 }
 
 func baseName(w string) string {
-	w = strings.Trim(w, "`(){}!\"'")
+	for w != "" && quoting[w[0]] {
+		w = w[1:]
+	}
+	for w != "" && quoting[w[len(w)-1]] {
+		w = w[:len(w)-1]
+	}
 	return w[strings.LastIndexByte(w, '/')+1:]
 }
+
+// quoting are the signs that may stand around the name of a command.
+var quoting = textsafe.BytesOf("", "`(){}!\"'")

@@ -172,7 +172,11 @@ func (b *builder) readInput(d *loosejson.Doc) {
 
 // readText remembers the words of a text of the input, and writes what the first one is.
 func (b *builder) readText(s string) {
-	if at := strings.LastIndex(s, "| "); at > 0 {
+	at := len(s)
+	for at > 0 && !strings.HasPrefix(s[at:], "| ") {
+		at = strings.LastIndexByte(s[:at], '|')
+	}
+	if at > 0 {
 		end, _, _ := strings.Cut(strings.TrimLeft(s[at+2:], " "), " ")
 		b.piped = " | " + cut(bare(end), maxValue)
 	}
@@ -222,7 +226,7 @@ func bare(word string) string {
 	for from < to && classes[word[to-1]]&isSign != 0 {
 		to--
 	}
-	if word = word[from:to]; holds(word, isForeign) {
+	if word = word[from:to]; word != "" && word[0]|word[len(word)-1] >= utf8.RuneSelf {
 		return strings.TrimFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	return word
@@ -347,16 +351,19 @@ func quoteEnd(s string) int {
 
 // masked gives a word of an output, or what stands for it where it is data.
 func (b *builder) masked(word, before string) string {
-	core := bare(word)
+	core, made := bare(word), byte(0)
+	for i := range len(word) {
+		made |= classes[word[i]]
+	}
 	switch {
 	case b.given.Has(uint64(with(fnvBasis, core))):
 		return "‹given›"
-	case holds(core, isDigit):
+	case made&isDigit != 0:
 		if decides(core, before) {
 			return word
 		}
 		return "‹number›"
-	case len(word) > 2 && holds(word, isSlash):
+	case len(word) > 2 && made&isSlash != 0:
 		return "‹path›"
 	}
 	return cut(word, 40)
@@ -367,8 +374,7 @@ const (
 	isDigit = 1 << iota
 	isSlash
 	isSpace
-	isSign    // neither letter, digit nor underscore
-	isForeign // not of ASCII
+	isSign // neither letter, digit nor underscore
 )
 
 var classes = func() (t [256]byte) {
@@ -383,20 +389,9 @@ var classes = func() (t [256]byte) {
 		if !phrases.IsWord(byte(c)) {
 			t[c] |= isSign
 		}
-		t[utf8.RuneSelf+c] = isForeign
 	}
 	return t
 }()
-
-// holds reports whether a byte of a class stands in s.
-func holds(s string, class byte) bool {
-	for i := range len(s) {
-		if classes[s[i]]&class != 0 {
-			return true
-		}
-	}
-	return false
-}
 
 // decides reports whether a number tells how a call went: nothing at all, or the number
 // behind a word such as "status".
