@@ -110,7 +110,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.argument || d.shell && v.ask.command != "" || v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program)
+	return d.fatal || d.argument || d.shell && v.ask.command != "" || v.ask.shell.runs(d.program)
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -118,7 +118,7 @@ func (v *view) mayComplainAt(d diagnostic) bool {
 // stands in the command line.
 func (v *view) masked(d diagnostic) bool {
 	sh := &v.ask.shell
-	return !sh.decides(d.program) && (sh.masks(d.program) || sh.mentionsOnlyBefore(d.program))
+	return !sh.decides(d.program) && (sh.runs(d.program) || sh.mentionsOnlyBefore(d.program))
 }
 
 func hasDiagnostic(v *view, t *text) bool {
@@ -137,7 +137,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	}
 	program := baseName(name)
 	sh := &v.ask.shell
-	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
+	runs := sh.runs(program) && !isShellName(program)
 	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(line) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
 		return shellLine(name2, complaint)

@@ -53,11 +53,10 @@ var printers = phrases.Words(
 
 // prints reports whether the last command is a printer, onlyPrints whether all
 // are.
-func (p *shellProgram) prints() bool { return phrases.HasAny(p.last, printers) }
+func (p *shellProgram) prints() bool { return p.endsWith(printers) }
 
 func (p *shellProgram) onlyPrints() bool {
-	other := func(name string) bool { return !printers[name] }
-	return !slices.ContainsFunc(p.deciding, other) && !slices.ContainsFunc(p.masked, other)
+	return !slices.ContainsFunc(p.commands, func(c command) bool { return !printers[c.name] })
 }
 
 // feeds reports whether a command that does more than print sends its output to
@@ -68,13 +67,17 @@ func (p *shellProgram) feeds() bool {
 	})
 }
 
-// decides and masks report whether the program runs a command of that name in
+// runs reports whether the program runs a command of that name, decides whether it does so in
 // such a place.
-func (p *shellProgram) decides(name string) bool { return slices.Contains(p.deciding, name) }
-func (p *shellProgram) masks(name string) bool   { return slices.Contains(p.masked, name) }
+func (p *shellProgram) runs(name string) bool {
+	return slices.ContainsFunc(p.commands, func(c command) bool { return c.name == name })
+}
+func (p *shellProgram) decides(name string) bool { return slices.Contains(p.commands, command{name, true}) }
 
-// endsWith reports whether a command of that name runs last.
-func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.last, name) }
+// endsWith reports whether one of those commands runs last.
+func (p *shellProgram) endsWith(names phrases.Set) bool {
+	return slices.ContainsFunc(p.last, func(c command) bool { return c.decides && names[c.name] })
+}
 
 // mentionsOnlyBefore reports whether the word stands in the command line, but in
 // no stage that decides: those are the last one and what runs after it is seen.
@@ -118,7 +121,7 @@ var answersByStatus = phrases.Words(
 // reached reports whether the program came to its end, as far as that shows: one
 // that ends by echoing a text has printed it.
 func (p *shellProgram) reached(out string) bool {
-	if !p.endsWith("echo") {
+	if !slices.Contains(p.last, command{"echo", true}) {
 		return true
 	}
 	return slices.ContainsFunc(p.stages, func(st stage) bool {
@@ -131,7 +134,7 @@ func (p *shellProgram) reached(out string) bool {
 var comparers = phrases.Words("diff", "cmp", "comm")
 
 // compares reports whether such a command runs last.
-func (p *shellProgram) compares() bool { return phrases.HasAny(p.last, comparers) }
+func (p *shellProgram) compares() bool { return p.endsWith(comparers) }
 
 // searchers are commands that look for lines, and countOption is how they are told to print
 // how many they found: grep -c.
@@ -142,8 +145,8 @@ var (
 
 // counts reports whether such a command runs last, and does so.
 func (p *shellProgram) counts() bool {
-	return phrases.HasAny(p.last, searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
+	return p.endsWith(searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
 }
 
 // mayAnswerByStatus reports whether the program's status may be an answer.
-func (p *shellProgram) mayAnswerByStatus() bool { return phrases.HasAny(p.last, answersByStatus) }
+func (p *shellProgram) mayAnswerByStatus() bool { return p.endsWith(answersByStatus) }

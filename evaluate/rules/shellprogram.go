@@ -20,9 +20,8 @@ import (
 type shellProgram struct {
 	parser   *syntax.Parser
 	source   string
-	deciding []string // base names of commands
-	last     []string // those of the command that runs last
-	masked   []string
+	commands []command
+	last     []command // those that run last
 	stages   []stage
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
@@ -35,6 +34,12 @@ type shellProgram struct {
 	// opening and closing are fixed texts that the first and last commands print: echo
 	// done.
 	opening, closing string
+}
+
+// command is a program that runs.
+type command struct {
+	name    string // its base name
+	decides bool   // its status may be that of the whole
 }
 
 // stage is one simple command.
@@ -59,11 +64,8 @@ func newShellParser() *syntax.Parser {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(8))
 }
 
-func parseShell(parser *syntax.Parser, command string) shellProgram {
-	names := make([]string, 16)
-	p := shellProgram{
-		parser: parser, source: unfenced(command), stages: make([]stage, 0, 4), deciding: names[:0:8], masked: names[8:8],
-	}
+func parseShell(parser *syntax.Parser, line string) shellProgram {
+	p := shellProgram{parser: parser, source: unfenced(line), stages: make([]stage, 0, 4), commands: make([]command, 0, 8)}
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
 	p.list(p.statements(), place{decides: true, final: true})
 	if len(p.stages) == 0 {
@@ -269,7 +271,7 @@ func withoutOpeners(words []string) []string {
 func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
 	p.stages = append(p.stages, stage{words: words, text: text, piped: at.piped})
 	name := baseName(words[0])
-	was := len(p.deciding)
+	was := len(p.commands)
 	p.file(name, at.decides)
 	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words) && (at.final || !listers[name])
 	switch name {
@@ -289,7 +291,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 		}
 	}
 	if at.final {
-		p.last = p.deciding[was:len(p.deciding):len(p.deciding)]
+		p.last = p.commands[was:len(p.commands):len(p.commands)]
 	}
 	p.subs(subs)
 }
@@ -310,12 +312,8 @@ func fixed(name string, words []string) bool {
 }
 
 func (p *shellProgram) file(name string, decides bool) {
-	switch name = baseName(name); {
-	case name == "":
-	case decides:
-		p.deciding = append(p.deciding, name)
-	default:
-		p.masked = append(p.masked, name)
+	if name = baseName(name); name != "" {
+		p.commands = append(p.commands, command{name, decides})
 	}
 }
 
@@ -324,7 +322,7 @@ func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 	for _, list := range lists {
 		sub := shellProgram{parser: p.parser, source: p.source}
 		sub.list(list, place{})
-		p.masked = append(p.masked, sub.masked...)
+		p.commands = append(p.commands, sub.commands...)
 	}
 }
 
@@ -417,12 +415,7 @@ func xargsCommand(args []string) string {
 }
 
 func baseName(w string) string {
-	for w != "" && quoting[w[0]] {
-		w = w[1:]
-	}
-	for w != "" && quoting[w[len(w)-1]] {
-		w = w[:len(w)-1]
-	}
+	w = quoting.Trim(w)
 	return w[strings.LastIndexByte(w, '/')+1:]
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
 )
 
 // Windows that bound the work on one output, in bytes and lines.
@@ -96,7 +97,7 @@ func (t *text) readHead(s string, limit int) string {
 	for s != "" && len(t.lines) < limit {
 		var l string
 		l, s, _ = strings.Cut(s, "\n")
-		if l = trimLine(l); l != "" {
+		if l = padding.Trim(l); l != "" {
 			t.add(l)
 		}
 	}
@@ -120,25 +121,8 @@ func (t *text) add(l string) {
 	t.lines = append(t.lines, line{s: l})
 }
 
-// trimLine takes off white space and NUL.
-func trimLine(l string) string {
-	for l != "" && isPadding(l[0]) {
-		l = l[1:]
-	}
-	for l != "" && isPadding(l[len(l)-1]) {
-		l = l[:len(l)-1]
-	}
-	return l
-}
-
-// isPadding reports whether a byte within a line is white space or NUL.
-func isPadding(c byte) bool {
-	switch c {
-	case ' ', '\t', '\r', '\v', '\f', 0:
-		return true
-	}
-	return false
-}
+// padding is white space within a line, and NUL.
+var padding = textsafe.BytesOf("", " \t\r\v\f\x00")
 
 // first and last give the outermost lines; a text has at least one line unless
 // it is empty.

@@ -35,6 +35,15 @@ func (b *Bytes) Span(s string) int {
 	return n
 }
 
+// Trim takes such bytes off both ends of s.
+func (b *Bytes) Trim(s string) string {
+	s = s[b.Span(s):]
+	for s != "" && b[s[len(s)-1]] {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
 // count is how many bytes of s are such.
 func (b *Bytes) count(s string) (n int) {
 	for i := range len(s) {
