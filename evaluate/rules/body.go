@@ -24,9 +24,6 @@ func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)
 
 // evidence is what the object itself says against the call.
 func (r *reply) evidence(v *view) (finding, bool) {
-	if v.ask.is(actor) {
-		r.Moments = 0 // of what the tool itself did
-	}
 	ground, member := r.Failure()
 	key := quoted(r.Doc.Nodes[member].Key)
 	switch ground {

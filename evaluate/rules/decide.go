@@ -110,7 +110,7 @@ func echo(v *view) (finding, bool) {
 	if v.renders() {
 		return works("echo", "it is the text that was given, in other words").unsure(), true
 	}
-	if v.ask.command != "" || !v.echoes(t.full) {
+	if v.ask.is(commanding) || !v.echoes(t.full) {
 		return finding{}, false
 	}
 	return works("echo", "the output repeats what was given"), true

@@ -17,7 +17,7 @@ func exception(v *view, t *text) (finding, bool) {
 		f := fails("exception", first.s, "the output is an exception")
 		return f, true
 	}
-	if l := t.last().s; errortext.Thrown(l) && !v.ask.reads {
+	if l := t.last().s; errortext.Thrown(l) && !v.ask.is(content) {
 		return fails("exception", l, "the output ends with an exception").unsure(), true
 	}
 	if v.quotes(t) {

@@ -64,7 +64,7 @@ func (v *view) givenStatus() (code int, known bool) {
 	var noted struct {
 		Exit *int `json:"exit_code"`
 	}
-	if v.ask.command == "" {
+	if !v.ask.is(commanding) {
 		return 0, false
 	}
 	if _ = json.Unmarshal(v.call.Metadata, &noted); noted.Exit != nil {

@@ -32,12 +32,12 @@ func emptyOutput(v *view) (finding, bool) {
 		f = works("empty-output", "most of this tool's successes are empty too")
 	case v.ask.shell.mayAnswerByStatus():
 		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")
-	case v.ask.command != "":
+	case v.ask.is(commanding):
 		f = works("empty-output", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
 	case v.ask.is(actor):
 		f = works("empty-output", "a tool that acts need not answer").unsure()
-	case v.ask.reads || v.body.OK():
+	case v.ask.is(content), v.body.OK():
 		f = half("empty-output", "", "it was asked for something and returned nothing")
 	default:
 		f = works("empty-output", "there is no output and no sign of trouble").unsure()

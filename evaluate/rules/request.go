@@ -12,34 +12,35 @@ import (
 
 // request is what the rules understand of a call's input and tool name.
 type request struct {
-	*tool
+	purposes
 	text    string // the strings of the input, decoded, one a line
 	command string // the shell command, or "" for a tool that runs none
 	shell   shellProgram
-	// reads is true for a tool whose purpose is to hand over content that
-	// somebody else wrote: files, pages, search results.
-	reads bool
 	// help is true when the request asks for a usage text.
 	help bool
 }
 
 // read fills in an empty request.
 func (r *request) read(in *reading.Reading, t *tool, parser *syntax.Parser) {
-	r.tool = t
+	r.purposes = t.fors
 	if s := strings.TrimSpace(in.In); strings.HasPrefix(s, "\"") {
 		r.text, _ = loosejson.Unquote(strings.Trim(s, `"`), len(s))
-		if t.is(runner) {
+		if r.is(runner) {
 			r.command = r.text
 		}
 	} else {
 		r.text = in.Input.Strings()
 		r.command = commandOf(&in.Input, t)
 	}
-	r.reads = t.is(reader) || t.listsTroubles()
+	reads := r.is(reader)
 	if r.command != "" {
+		r.purposes |= commanding
 		r.shell = parseShell(parser, r.command)
-		r.reads = r.shell.viewed
+		reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
+	}
+	if reads {
+		r.purposes |= content
 	}
 }
 
@@ -63,10 +64,6 @@ func commandOf(d *loosejson.Doc, t *tool) string {
 		switch strings.ToLower(n.Key) {
 		case "command", "cmd", "bash", "shell", "shell_command", "command_line", "commandline", "bash_command":
 			return commandText(d, i)
-		case "script", "code", "input", "args", "keystrokes":
-			if t.is(shell) {
-				return commandText(d, i)
-			}
 		}
 	}
 	return wrappedCommand(d, t.words)

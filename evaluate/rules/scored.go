@@ -38,7 +38,7 @@ func scored(v *view) (finding, bool) {
 	switch {
 	case v.holdsNothing():
 		return nothingFound("there is a place for what was found, and nothing in it"), true
-	case v.ask.command == "" && nothing >= nothingBar, v.saysNothing(nothing):
+	case nothing >= nothingBar && !v.ask.is(commanding), v.saysNothing(nothing):
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
 		return f, true
@@ -48,13 +48,12 @@ func scored(v *view) (finding, bool) {
 
 // bar is how probable a failure has to be.
 func (v *view) bar() float64 {
-	command := v.ask.command != ""
-	switch {
-	case !v.ask.reads && errortext.Heads(v.out.first().low()), !command && v.out.short(3, 300):
+	switch is := v.ask.purposes & (commanding | content); {
+	case !is.is(content) && errortext.Heads(v.out.first().low()), !is.is(commanding) && v.out.short(3, 300):
 		return messageBar
 	case v.body.OK():
 		return memberBar
-	case command && !v.ask.reads:
+	case is == commanding:
 		return commandBar
 	}
 	return contentBar
@@ -82,19 +81,24 @@ func (v *view) readFeatures(f *score.Features) {
 	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc, Purpose: v.purpose()})
 }
 
+// scoredAs are the purposes that the score knows, by all that a call must be for.
+var scoredAs = [...]struct {
+	all     purposes
+	purpose score.Purpose
+}{
+	{commanding | content, score.Shows},
+	{commanding, score.Commands},
+	{inspector, score.Inspects},
+	{content, score.Reads},
+	{actor, score.Acts},
+}
+
 // purpose tells what the tool is for.
 func (v *view) purpose() score.Purpose {
-	switch {
-	case v.ask.command != "" && v.ask.reads:
-		return score.Shows
-	case v.ask.command != "":
-		return score.Commands
-	case v.ask.is(inspector):
-		return score.Inspects
-	case v.ask.reads:
-		return score.Reads
-	case v.ask.is(actor):
-		return score.Acts
+	for _, p := range scoredAs {
+		if v.ask.purposes&p.all == p.all {
+			return p.purpose
+		}
 	}
 	return score.Other
 }
@@ -126,7 +130,7 @@ func (v *view) saysNothing(nothing float64) bool {
 
 // seeks reports whether the tool looks for something, and what it says is about that.
 func (v *view) seeks() bool {
-	return v.ask.command == "" && (v.ask.reads || v.ask.is(finder)) && !v.ask.is(troubled)
+	return v.ask.is(content|finder) && !v.ask.is(commanding)
 }
 
 // What may stand beside a place for what was found: names of members, and values.

@@ -48,6 +48,9 @@ type diagnostic struct {
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
 func shellError(v *view, t *text) (finding, bool) {
+	if !v.ask.is(commanding) {
+		return finding{}, false
+	}
 	var hit, passed *line
 	var hits, masks int
 	for i := range t.lines {
@@ -99,9 +102,6 @@ func firstLine(have, l *line) *line {
 // holds a word of trouble: programs also say how it goes.
 func (v *view) shellFailure(t *text, l *line, hits int) finding {
 	f := fails("shell-error", l.s, "the command that decides the exit status printed a diagnostic")
-	if v.ask.command == "" {
-		f.why = "a command printed a diagnostic"
-	}
 	f.sure = hits*4 >= t.total && l.has(hasShellComplaint|hasComplaintWord)
 	return f
 }
@@ -110,7 +110,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.argument || d.shell && v.ask.command != "" || v.ask.shell.runs(d.program)
+	return d.fatal || d.argument || d.shell || v.ask.shell.runs(d.program)
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -153,7 +153,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		fine := strings.Contains(rest, "success") || strings.HasSuffix(strings.ToLower(rest), " ok")
 		return diagnostic{program: program}, !fine
 	}
-	if v.ask.command == "" || !l.has(hasPlainComplaint) {
+	if !l.has(hasPlainComplaint) {
 		return diagnostic{}, false
 	}
 	return diagnostic{program: program, argument: v.isArgument(name)}, true
@@ -161,7 +161,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 
 // isArgument reports whether a complaint begins with what the command names, and not with a program.
 func (v *view) isArgument(name string) bool {
-	return !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)
+	return !v.ask.is(content) && len(name) > 2 && strings.Contains(v.ask.command, name)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".

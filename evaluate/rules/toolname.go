@@ -25,8 +25,10 @@ const (
 	renderer                       // it gives back what it gets, in other words
 	logger                         // what it hands over is a log
 	runner                         // it may run commands
-	shell                          // it runs commands, without doubt
-	troubled                       // it tells of troubles
+
+	// Of a call:
+	commanding // it has a command to run
+	content    // it asks for what somebody else wrote: files, pages, search results
 )
 
 // purposeOf is what each word says.
@@ -34,7 +36,7 @@ var purposeOf = func() map[string]purposes {
 	of := map[string]purposes{}
 	for p, words := range map[purposes]phrases.Set{
 		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, renderer: renderers, logger: logNames,
-		runner: shellNames, shell: shellOnlyNames, troubled: troubleNames,
+		runner: shellNames,
 	} {
 		for w := range words {
 			of[w] |= p
@@ -60,13 +62,8 @@ func (d *scratch) toolOf(name string) *tool {
 	return t
 }
 
-// is reports whether the tool may be for something.
-func (t *tool) is(p purposes) bool { return t.fors&p != 0 }
-
-// listsTroubles reports whether a tool is named for the troubles that it shows: "nginx.errors".
-func (t *tool) listsTroubles() bool {
-	return len(t.words) > 1 && troubleNames[t.words[len(t.words)-1]]
-}
+// is reports whether one of some purposes is among these.
+func (p purposes) is(any purposes) bool { return p&any != 0 }
 
 // nameWords splits a tool's name at case changes and at everything that is no
 // letter, in lower case: "getUser_details" gives get, user, details.
@@ -92,15 +89,11 @@ var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "histo
 // renderers are words of names of tools that give back what they get, in other words.
 var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
 
-// shellNames are words of tool names that run commands; codeNames of tools that
-// run programs in another language.
+// shellNames are words of names of tools that run commands.
 var shellNames = phrases.Words(
 	"bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute",
 	"zsh", "ssh",
 )
-
-// shellOnlyNames are the words that leave no doubt.
-var shellOnlyNames = phrases.Words("bash", "shell", "sh", "terminal", "cmd", "zsh")
 
 var readerNames = phrases.Words(
 	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
@@ -114,10 +107,6 @@ var readerNames = phrases.Words(
 	"consultar", "ler", "procurar", "cercare", "cerca", "elenca", "leggi", "zoeken", "lezen", "найти", "поиск", "список",
 	"получить", "прочитать", "查询", "搜索", "查看", "検索", "一覧", "取得", "검색", "조회", "목록",
 )
-
-// troubleNames are words of names of tools that tell of troubles.
-var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics",
-	"incidents", "alerts", "crashes", "bugs", "warnings")
 
 // actors are words of tool names that change something: silence is their yes.
 var actors = phrases.Words(

@@ -9,7 +9,7 @@ import (
 // usageText: a usage text that nobody asked for means that the arguments were
 // not understood.
 func usageText(v *view, t *text) (finding, bool) {
-	if v.ask.command == "" || v.ask.help || !strings.HasPrefix(errortext.Strip(t.first().low()), "usage") {
+	if !v.ask.is(commanding) || v.ask.help || !strings.HasPrefix(errortext.Strip(t.first().low()), "usage") {
 		return finding{}, false
 	}
 	f := fails("usage", t.first().s, "it printed its usage although that was not asked for").unsure()

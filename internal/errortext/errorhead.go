@@ -105,7 +105,7 @@ func afterError(rest string) bool {
 	}
 	switch c := rest[0]; {
 	case c == 's':
-		return afterErrors(rest[1:])
+		return false // "Errors: 0"
 	case c == ':' && IsVoid(strings.TrimSpace(rest[1:])) && len(rest) > 3:
 		return false
 	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
@@ -121,15 +121,6 @@ func afterError(rest string) bool {
 	}
 	_, sets := phrases.HasPrefixAny(rest, []string{"-", "–", "—", "(", "[", "#", "\""})
 	return sets
-}
-
-// afterErrors is afterError behind the plural.
-func afterErrors(rest string) bool {
-	if list, ok := strings.CutPrefix(rest, ":"); ok {
-		list = strings.TrimLeft(list, " ")
-		return list == "" || list != "none" && !strings.HasPrefix(list, "no ") && strings.Trim(list, "0123456789") != "" // else it is how many
-	}
-	return strings.HasPrefix(rest, " occurred") || strings.HasPrefix(rest, " found")
 }
 
 func secondWord(s string) string {
