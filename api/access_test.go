@@ -93,10 +93,7 @@ func newGuarded(t *testing.T) *guarded {
 	t.Helper()
 	g := &guarded{store: mem.New(), tokens: map[string]string{}, callOf: map[string]string{}}
 	d := depsOver(t, g.store)
-	open, err := New(testConfig(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := New(testConfig(), d)
 	for _, w := range []string{"mine", "theirs"} {
 		output := "o"
 		if w == "theirs" {
@@ -112,9 +109,7 @@ func newGuarded(t *testing.T) *guarded {
 	}
 	g.callOf["absent"] = g.callOf["theirs"]
 	d.KeysNeeded, d.Meter = true, metrics.New(metrics.Build{})
-	if g.h, err = New(testConfig(), d); err != nil {
-		t.Fatal(err)
-	}
+	g.h = New(testConfig(), d)
 	g.keys = d.Keys
 	for name, role := range roles {
 		_, token, err := g.keys.Create(t.Context(), access.Wanted{Name: name, Roles: role, Workspaces: []string{"mine"}}, "test")
@@ -426,10 +421,7 @@ func TestABrowserLogsInWithAKey(t *testing.T) {
 func TestWithoutKeysAGoodKeyStillTellsWhoIsThere(t *testing.T) {
 	s := mem.New()
 	d := depsOver(t, s)
-	h, err := New(testConfig(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := New(testConfig(), d)
 	if err := d.Keys.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

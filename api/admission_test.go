@@ -326,10 +326,7 @@ func TestAMountedPartIsLetInAsTheAPIIs(t *testing.T) {
 		}),
 	}}
 	cfg.MaxInFlight = 1
-	var err error
-	if h, err = New(cfg, d); err != nil {
-		t.Fatal(err)
-	}
+	h = New(cfg, d)
 	rec := ask(h, "POST", "/ui/outer", "w")
 	if rec.Code != http.StatusAccepted || rec.Body.String() != "w" || inner != http.StatusTooManyRequests {
 		t.Errorf("%d %q, and %d beside it", rec.Code, rec.Body, inner)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,8 +25,9 @@ var openapiJSON []byte
 var docsTemplate string
 
 // docs serves the description: as it is for programs, as a page for people. The
-// page loads nothing from anywhere.
-type docs struct{ json, html []byte }
+// page loads nothing from anywhere. Both are made when the first asks: most servers
+// are never asked.
+type docs struct{ json, html func() ([]byte, error) }
 
 // description is the part of the OpenAPI document that the page shows.
 type description struct {
@@ -115,7 +117,17 @@ func (s schema) Example() (string, error) {
 // Must reports whether a property is required.
 func (s schema) Must(name string) bool { return slices.Contains(s.Required, name) }
 
-func newDocs() (*docs, error) {
+func newDocs() *docs {
+	return &docs{json: sync.OnceValues(shortDescription), html: sync.OnceValues(descriptionPage)}
+}
+
+func shortDescription() ([]byte, error) {
+	var short bytes.Buffer
+	err := json.Compact(&short, openapiJSON)
+	return short.Bytes(), err
+}
+
+func descriptionPage() ([]byte, error) {
 	var d description
 	if err := json.Unmarshal(openapiJSON, &d); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
@@ -124,19 +136,16 @@ func newDocs() (*docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	var html strings.Builder
-	if err := page.Execute(&html, d); err != nil {
-		return nil, err
-	}
-	var short bytes.Buffer
-	if err := json.Compact(&short, openapiJSON); err != nil {
-		return nil, err
-	}
-	return &docs{json: short.Bytes(), html: []byte(html.String())}, nil
+	var html bytes.Buffer
+	err = page.Execute(&html, d)
+	return html.Bytes(), err
 }
 
 // openapi gives this description.
-func (d *docs) openapi(echo.Context, []byte) (any, error) { return encoded{body: d.json}, nil }
+func (d *docs) openapi(echo.Context, []byte) (any, error) {
+	body, err := d.json()
+	return encoded{body: body}, err
+}
 
 // home leads who opens the server's address to the page.
 func (d *docs) home(echo.Context, []byte) (any, error) {
@@ -144,8 +153,12 @@ func (d *docs) home(echo.Context, []byte) (any, error) {
 }
 
 func (d *docs) page(echo.Context, []byte) (any, error) {
+	html, err := d.html()
+	if err != nil {
+		return nil, err
+	}
 	return written(func(c echo.Context) error {
 		c.Response().Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		return c.HTMLBlob(http.StatusOK, d.html)
+		return c.HTMLBlob(http.StatusOK, html)
 	}), nil
 }

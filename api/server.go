@@ -155,14 +155,10 @@ type server struct {
 }
 
 // New returns the handler of all routes.
-func New(cfg Config, d Deps) (http.Handler, error) {
-	docs, err := newDocs()
-	if err != nil {
-		return nil, err
-	}
+func New(cfg Config, d Deps) http.Handler {
 	s := newServer(cfg, d)
 	d.Meter.InFlight(s.inFlight.Load)
-	return s.handle(docs, func(path string) bool { return path != metricsPath || cfg.HealthListen == "" }), nil
+	return s.handle(newDocs(), func(path string) bool { return path != metricsPath || cfg.HealthListen == "" })
 }
 
 const metricsPath = "/metrics"

@@ -125,13 +125,9 @@ func TestGzippedBodiesAreReadWithinTheLimit(t *testing.T) {
 // retrieving is a handler whose only flow is that of retrieve_tool_memory.
 func retrieving(t *testing.T, log *slog.Logger, run func(context.Context, ops.NamesRequest) (*ops.Retrieved, error)) http.Handler {
 	t.Helper()
-	h, err := New(testConfig(), Deps{
+	return New(testConfig(), Deps{
 		Flows: &ops.Flows{RetrieveToolMemory: ops.FlowOf("retrieve_tool_memory", run)}, Meter: metrics.New(metrics.Build{}), Logger: log,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {

@@ -27,7 +27,7 @@ func (r *routesTraced) Request(q *http.Request, route string) (context.Context, 
 func TestATracerFollowsRequestsButNotProbes(t *testing.T) {
 	var seen any
 	tracer := &routesTraced{}
-	h, err := New(testConfig(), Deps{
+	h := New(testConfig(), Deps{
 		Flows: &ops.Flows{
 			RetrieveToolMemory: ops.FlowOf("fine", func(ctx context.Context, _ ops.NamesRequest) (*ops.Retrieved, error) {
 				seen = ctx.Value(tracedKey{})
@@ -38,9 +38,6 @@ func TestATracerFollowsRequestsButNotProbes(t *testing.T) {
 		},
 		Meter: metrics.New(metrics.Build{}), Tracer: tracer, Logger: slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, probe := range []string{"/livez", "/readyz", "/health", "/metrics"} {
 		ask(h, "GET", probe, "")
 	}

@@ -98,8 +98,8 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	if a.face.Mounts, err = a.mounts(); err != nil {
 		return nil, err
 	}
-	a.handler, err = api.New(a.cfg.HTTP, a.face)
-	return a.handler, err
+	a.handler = api.New(a.cfg.HTTP, a.face)
+	return a.handler, nil
 }
 
 // deps are what the ops are made from.

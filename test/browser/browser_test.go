@@ -78,7 +78,7 @@ func start(t *testing.T) shared {
 		}
 		ending = append(ending, func() { _ = os.RemoveAll(dir) })
 		program := filepath.Join(dir, "memoryd")
-		if built := os.Getenv("MEMORYD_TEST_PROGRAM"); built != "" {
+		if built := os.Getenv("MEMORYD_TEST_BINARY"); built != "" {
 			program = built // spares the building
 		} else if out, err := goBuild(t, program); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)
