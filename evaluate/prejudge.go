@@ -7,6 +7,7 @@ import (
 	"errors"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,7 +38,7 @@ func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 			runtime.Gosched() // small requests need not wait for a whole batch
 		}
 		c := &calls[i]
-		if c.Evaluation.State != memoryd.Pending && c.Evaluation.State != "" {
+		if cmp.Or(c.Evaluation.State, memoryd.Pending) != memoryd.Pending {
 			continue
 		}
 		c.Evaluation.State = memoryd.Pending
@@ -97,7 +98,9 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 	o.brief = newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)
 	o.brief.setting = settingOf(c.Metadata, d.cfg.MaxContext)
 	o.bound, o.facts = boundOf(c, o.brief, v), factsOf(c, o.brief, v)
-	o.bound.alone = o.bound.alone || alone
+	if alone {
+		o.bound.alone = true
+	}
 	o.ruled = o.bound.lower(v.Evaluation)
 	return o
 }
@@ -253,7 +256,7 @@ func saysNothing(output string) bool {
 	if len(s) > 200 { // a page of dashes or zero bytes is something
 		return false
 	}
-	switch strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })) {
+	switch strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.In(r, unicode.Letter, unicode.Digit) })) {
 	case "", "thought process", "solution", "answer", "final answer", "reasoning", "explanation", "output", "response", "result",
 		"let's solve this problem step by step", "let’s solve this problem step by step", "let's think step by step",
 		"solución", "lösung", "解", "解答", "答案", "かいせつ":
@@ -289,9 +292,17 @@ func addressesJudge(b brief) bool {
 
 func textAddressesJudge(s string) bool {
 	s = strings.ToLower(textsafe.Visible(s))
-	return signScore.MatchString(s) && (signOverride.MatchString(s) || signNaming.MatchString(s)) ||
-		signForged.MatchString(s) && signFields.MatchString(s) ||
-		signMarks.MatchString(s)
+	return slices.ContainsFunc(addresses[:], func(signs []*regexp.Regexp) bool {
+		return !slices.ContainsFunc(signs, func(sign *regexp.Regexp) bool { return !sign.MatchString(s) })
+	})
+}
+
+// addresses are the signs that, all of one row together, show that a text speaks to the judge.
+var addresses = [...][]*regexp.Regexp{
+	{signScore, signOverride},
+	{signScore, signNaming},
+	{signForged, signFields},
+	{signMarks},
 }
 
 // errForeign is an evaluation that tells of another call. Its text goes back to the

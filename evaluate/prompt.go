@@ -200,20 +200,17 @@ type setting struct {
 // text), each within limit bytes. It looks at no other member. Text that
 // addresses the judge is left out.
 func settingOf(metadata json.RawMessage, limit int) (s setting) {
-	if limit == 0 || len(metadata) == 0 {
-		return setting{}
-	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(metadata, &members) != nil {
+	if limit == 0 || json.Unmarshal(metadata, &members) != nil {
 		return setting{}
 	}
-	for _, name := range []string{"tool_schema", "tool_description"} {
-		if v := memberOf(members[name], limit, true); v != nil && s.Tool == nil {
+	for _, name := range []string{"tool_description", "tool_schema"} { // the last that is there counts
+		if v := memberOf(members[name], limit, true); v != nil {
 			s.Tool = v
 		}
 	}
-	for _, name := range []string{"task", "context"} {
-		if v := memberOf(members[name], limit, false); v != nil && s.Task == nil {
+	for _, name := range []string{"context", "task"} {
+		if v := memberOf(members[name], limit, false); v != nil {
 			s.Task = v
 		}
 	}

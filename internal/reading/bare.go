@@ -36,14 +36,15 @@ func unwrapped(s string, all bool) string {
 		if strings.IndexByte(t, '\r') >= 0 {
 			t = strings.ReplaceAll(t, "\r\n", "\n")
 		}
-		switch {
-		case len(t) < 2:
+		if len(t) < 2 {
 			return t
-		case t[0] == '`':
+		}
+		switch t[0] {
+		case '`':
 			t = unfenced(t)
-		case t[0] == '"':
+		case '"':
 			t = unquoted(t)
-		case t[0] == '{' || t[0] == '[':
+		case '{', '[':
 			t = content(t, all)
 		default:
 			inner, ok := printed(t)
@@ -65,14 +66,7 @@ const byteOrderMark = "\ufeff"
 // trim takes off white space, NUL and byte order marks.
 func trim(s string) string {
 	for {
-		start, end := 0, len(s)
-		for start < end && isBlank(s[start]) {
-			start++
-		}
-		for end > start && isBlank(s[end-1]) {
-			end--
-		}
-		t := strings.TrimPrefix(strings.TrimSuffix(s[start:end], byteOrderMark), byteOrderMark)
+		t := strings.TrimPrefix(strings.TrimSuffix(blank.Trim(s), byteOrderMark), byteOrderMark)
 		if len(t) == len(s) {
 			return s
 		}
@@ -80,13 +74,8 @@ func trim(s string) string {
 	}
 }
 
-func isBlank(c byte) bool {
-	switch c {
-	case ' ', '\t', '\r', '\n', '\v', '\f', 0:
-		return true
-	}
-	return false
-}
+// blank is white space, and NUL.
+var blank = textsafe.BytesOf("", " \t\r\n\v\f\x00")
 
 // unfenced takes off a fence around the whole text.
 func unfenced(s string) string {

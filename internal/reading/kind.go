@@ -11,6 +11,7 @@ import (
 
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // ID identifies a kind of output of a tool.
@@ -77,7 +78,7 @@ func (r *Reading) Kind() Kind {
 	} else {
 		b.text(r.Text)
 	}
-	k := Kind{Template: cut(string(b.at(b.coarse)[:min(b.coarse.len(), maxTemplate+utf8.UTFMax)]), maxTemplate)}
+	k := Kind{Template: textsafe.Head(string(b.at(b.coarse)[:min(b.coarse.len(), maxTemplate+utf8.UTFMax)]), maxTemplate)}
 	id := ID(fnvBasis)
 	for level, part := range [Levels]span{b.coarse, b.fine, b.asked} {
 		if level > 0 {
@@ -178,7 +179,7 @@ func (b *builder) readText(s string) {
 	}
 	if at > 0 {
 		end, _, _ := strings.Cut(strings.TrimLeft(s[at+2:], " "), " ")
-		b.piped = " | " + cut(bare(end), maxValue)
+		b.piped = " | " + textsafe.Head(bare(end), maxValue)
 	}
 	word, s := nextWord(s)
 	if word != "" {
@@ -219,15 +220,8 @@ func blanks(s string, are bool) int {
 
 // bare is a word without the signs around it.
 func bare(word string) string {
-	from, to := 0, len(word)
-	for from < to && classes[word[from]]&isSign != 0 {
-		from++
-	}
-	for from < to && classes[word[to-1]]&isSign != 0 {
-		to--
-	}
-	if word = word[from:to]; word != "" && word[0]|word[len(word)-1] >= utf8.RuneSelf {
-		return strings.TrimFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if word = signs.Trim(word); word != "" && word[0]|word[len(word)-1] >= utf8.RuneSelf {
+		return strings.TrimFunc(word, func(r rune) bool { return r != '_' && !unicode.In(r, unicode.Letter, unicode.Digit) })
 	}
 	return word
 }
@@ -247,7 +241,7 @@ func (b *builder) text(s string) {
 		b.joined([]span{b.asked}, "")
 		b.write(b.piped)
 		b.coarse = b.since(from)
-		b.coarse.to = from + cutAt(string(b.at(b.coarse)), maxTemplate)
+		b.coarse.to = from + len(textsafe.Head(string(b.at(b.coarse)), maxTemplate))
 		return
 	}
 	second, rest := nextLine(rest)
@@ -331,7 +325,7 @@ func (b *builder) words(line string, most, few int) (fewEnd int) {
 func quoteEnd(s string) int {
 	closing := ""
 	switch {
-	case s[0] == '"' || s[0] == '\'' || s[0] == '`':
+	case strings.IndexByte("\"'`", s[0]) >= 0:
 		closing = s[:1]
 	case strings.HasPrefix(s, "“"):
 		closing, s = "”", s[len("“")-1:]
@@ -366,15 +360,17 @@ func (b *builder) masked(word, before string) string {
 	case len(word) > 2 && made&isSlash != 0:
 		return "‹path›"
 	}
-	return cut(word, 40)
+	return textsafe.Head(word, 40)
 }
+
+// signs are what is of ASCII and neither letter, digit nor underscore.
+var signs = textsafe.BytesOf("\x00/:@[^``{\x7f", "")
 
 // What a byte can be, beside a sign.
 const (
 	isDigit = 1 << iota
 	isSlash
 	isSpace
-	isSign // neither letter, digit nor underscore
 )
 
 var classes = func() (t [256]byte) {
@@ -385,9 +381,6 @@ var classes = func() (t [256]byte) {
 	for c := range rune(utf8.RuneSelf) {
 		if unicode.IsSpace(c) {
 			t[c] = isSpace
-		}
-		if !phrases.IsWord(byte(c)) {
-			t[c] |= isSign
 		}
 	}
 	return t
@@ -407,17 +400,4 @@ func decides(core, before string) bool {
 		return true
 	}
 	return false
-}
-
-// cut gives at most n bytes of s, and no part of a character.
-func cut(s string, n int) string { return s[:cutAt(s, n)] }
-
-func cutAt(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
 }
