@@ -233,7 +233,7 @@ func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 // nothing reports a reply without any result; hollow counts the payloads that
 // are structures without content.
 func (r *reply) nothing(hollow int) (finding, bool) {
-	if len(r.Payloads) == 0 || r.hasResult() && hollow < len(r.Payloads) || r.Others > 0 || r.Message != 0 || r.Good {
+	if len(r.Payloads) == 0 || r.hasResult() && hollow < len(r.Payloads) || r.Others > 0 || r.Message != 0 {
 		return finding{}, false
 	}
 	return nothingFound("its result is empty"), true
@@ -242,7 +242,7 @@ func (r *reply) nothing(hollow int) (finding, bool) {
 // hasResult reports whether a payload holds anything.
 func (r *reply) hasResult() bool {
 	for _, c := range r.Payloads {
-		if k := r.Doc.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.holds(c) {
+		if k := r.Doc.Nodes[c].Kind; k != loosejson.String && r.holds(c) {
 			return true
 		}
 		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !errortext.IsVoid(s) {

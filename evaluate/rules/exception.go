@@ -14,8 +14,7 @@ func exception(v *view, t *text) (finding, bool) {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
 	}
 	if errortext.Thrown(first.s) && t.short(30, 4000) {
-		f := fails("exception", first.s, "the output is an exception")
-		return f, true
+		return fails("exception", first.s, "the output is an exception"), true
 	}
 	if l := t.last().s; errortext.Thrown(l) && !v.ask.is(content) {
 		return fails("exception", l, "the output ends with an exception").unsure(), true

@@ -28,9 +28,9 @@ var protocolPhrases = []string{
 // end.
 func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if first.has(hasProtocol) && !v.quotes(t) {
+	if first.has(hasProtocol) {
 		near := first.low()[:min(len(first.low()), 140)]
-		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !strings.Contains(strings.ToLower(v.ask.text), p) {
+		if p, ok := phrases.FindAny(near, protocolPhrases); ok {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
 			return f, true

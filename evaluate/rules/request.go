@@ -74,14 +74,12 @@ func commandOf(d *loosejson.Doc, t *tool) string {
 func wrappedCommand(d *loosejson.Doc, words []string) string {
 	program := strings.TrimSuffix(strings.TrimPrefix(strings.Join(words, " "), "run "), " cli")
 	i := d.Child(0)
-	if i == 0 || d.Nodes[i].Next != 0 || strings.Contains(program, " ") || readerNames[program] {
+	if i == 0 || d.Nodes[i].Next != 0 || strings.Contains(program, " ") {
 		return ""
 	}
 	switch strings.ToLower(d.Nodes[i].Key) {
 	case "args", "arguments", "argv":
-		if line := commandText(d, i); line != "" && !loosejson.Looks(line) {
-			return program + " " + line
-		}
+		return program + " " + commandText(d, i)
 	}
 	return ""
 }

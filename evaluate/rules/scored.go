@@ -121,7 +121,7 @@ func (t *text) counts() (none, some bool) {
 // takes it for that.
 func (v *view) saysNothing(nothing float64) bool {
 	t := v.out
-	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
+	if v.body.OK() || !v.seeks() || !t.short(2, 200) {
 		return false
 	}
 	none, some := t.counts()
@@ -144,7 +144,7 @@ var (
 // zeros, what the call had given, and how it went.
 func (v *view) holdsNothing() bool {
 	d := v.body
-	if !v.seeks() || !d.OK() || d.Cut || len(d.Nodes) > 24 {
+	if !v.seeks() || !d.OK() {
 		return false
 	}
 	none := false

@@ -31,9 +31,7 @@ type shellProgram struct {
 	// and after: echo "exit: $?". first is true where it is that of a pipe's first command.
 	told, first   bool
 	before, after string
-	// opening and closing are fixed texts that the first and last commands print: echo
-	// done.
-	opening, closing string
+	closing       string // a fixed text that the last commands print: echo done
 }
 
 // command is a program that runs.
@@ -189,13 +187,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 		if c.Stmt != nil {
 			p.stmt(c.Stmt, at)
 		}
-	case *syntax.DeclClause:
-		p.note([]string{c.Variant.Value}, p.text(c), p.inner(c), at)
-	case *syntax.TestClause:
-		p.note([]string{"[["}, p.text(c), p.inner(c), at)
-	case nil:
-	default:
-		p.note([]string{"let"}, p.text(c), p.inner(c), at)
 	}
 	for _, r := range s.Redirs {
 		p.subs(p.inner(r))
@@ -209,7 +200,6 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
 	p.pipes = p.pipes || pipe
 	if name := p.simple(c.Y); pipe && cutters[name] {
-		p.file(name, at.decides)
 		p.stmt(c.X, at)
 		return
 	}
@@ -259,7 +249,7 @@ var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "bui
 // withoutOpeners is a command without those, and without their options and assignments.
 func withoutOpeners(words []string) []string {
 	first := slices.IndexFunc(words, func(w string) bool {
-		return !shellOpeners[w] && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=")
+		return !shellOpeners[w] && !strings.HasPrefix(w, "-")
 	})
 	if first < 0 {
 		return nil

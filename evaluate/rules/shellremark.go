@@ -13,17 +13,9 @@ import (
 // text before or after it, its exit status, a file that it wrote to. They are set aside here,
 // so that the command is judged as if it stood alone.
 
-// substance takes off what only says how it went: fixed texts at the beginning and the
-// end, the exit status of the rest, and the file shown that the rest wrote to.
+// substance takes off what only says how it went: fixed texts at the end, the exit status of
+// the rest, and the file shown that the rest wrote to.
 func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
-	for len(stmts) > 1 {
-		text := p.echoed(stmts[0])
-		if !plain(text) {
-			break
-		}
-		p.opening += text + "\n"
-		stmts = stmts[1:]
-	}
 	for last := len(stmts) - 1; last > 0; last-- {
 		text := p.echoed(stmts[last])
 		switch {
@@ -95,8 +87,10 @@ func (p *shellProgram) simple(s *syntax.Stmt) string {
 // it is what the command before them printed, and what is judged is that.
 var cutters = phrases.Words("head", "tail", "cat", "tee", "less", "more")
 
-// withoutRemarks is an output without the fixed texts that the program prints at its
-// beginning and end, where there is more.
+// withoutRemarks is an output without the fixed texts that the program prints at its end.
 func (p *shellProgram) withoutRemarks(out string) string {
-	return strings.TrimSuffix(strings.TrimRight(strings.TrimPrefix(out, p.opening), "\r\n "), p.closing)
+	if p.closing == "" {
+		return out
+	}
+	return strings.TrimSuffix(strings.TrimRight(out, "\r\n "), p.closing)
 }

@@ -77,7 +77,7 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.is(content) && (!t.short(8, 900) || v.logs(t))
+	return v.ask.is(content) && !t.short(8, 900)
 }
 
 // logs reports whether the text is what a tool for logs returned.

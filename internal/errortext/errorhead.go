@@ -64,17 +64,8 @@ func Heads(low string) bool {
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
 		return true
 	}
-	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' &&
-		(strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
-		return true
-	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
-	}
-	code, rest, _ := strings.Cut(s, " ")
-	numbered := len(rest) > 6 && phrases.IsDigit(rest[6]) && rest[:6] == "error " // UPnP Error 701
-	if (numbered || strings.HasSuffix(code, "_error")) && phrases.NameLen(code) == len(code) {
-		return true // CLIENT_ERROR bad data chunk
 	}
 	if head, ok := phrases.HasPrefixAny(s, nounHeads); ok {
 		rest := strings.TrimLeft(s[len(head):], "'\"`")
