@@ -66,14 +66,6 @@ func parseShell(parser *syntax.Parser, line string) shellProgram {
 	p := shellProgram{parser: parser, source: unfenced(line), stages: make([]stage, 0, 4), commands: make([]command, 0, 8)}
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
 	p.list(p.statements(), place{decides: true, final: true})
-	if len(p.stages) == 0 {
-		pieces := strings.FieldsFunc(p.source, func(r rune) bool { return strings.ContainsRune("|;&\n", r) })
-		for _, piece := range pieces[:min(len(pieces), maxStages)] {
-			if w := strings.Fields(piece); len(w) > 0 { // another language
-				p.note(w, piece, nil, place{decides: true, final: true})
-			}
-		}
-	}
 	return p
 }
 
@@ -188,9 +180,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			p.stmt(c.Stmt, at)
 		}
 	}
-	for _, r := range s.Redirs {
-		p.subs(p.inner(r))
-	}
 }
 
 // binary reads two commands with a pipe, && or || between them.
@@ -212,17 +201,6 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	p.stmt(c.X, left)
 	right.fed = pipe && !p.endsInView(before)
 	p.stmt(c.Y, right)
-}
-
-func writesFile(redirs []*syntax.Redirect) bool {
-	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
-		switch r.Op {
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-			return r.N == nil
-		default:
-			return false
-		}
-	})
 }
 
 // call notes a simple command: without a name of its own the status is that of

@@ -36,7 +36,7 @@ func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
 // echoed is what a statement prints that is but an echo, "" of any other.
 func (p *shellProgram) echoed(s *syntax.Stmt) string {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
+	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" {
 		return ""
 	}
 	var words []string
