@@ -25,9 +25,6 @@ func (r *request) read(in *reading.Reading, t *tool, parser *syntax.Parser) {
 	r.purposes = t.fors
 	if s := strings.TrimSpace(in.In); strings.HasPrefix(s, "\"") {
 		r.text, _ = loosejson.Unquote(strings.Trim(s, `"`), len(s))
-		if r.is(runner) {
-			r.command = r.text
-		}
 	} else {
 		r.text = in.Input.Strings()
 		r.command = commandOf(&in.Input, t)

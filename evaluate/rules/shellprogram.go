@@ -69,29 +69,19 @@ func parseShell(parser *syntax.Parser, line string) shellProgram {
 	return p
 }
 
-// statements parses the source. Here-documents that are open at its end are closed.
+// statements parses the source.
 func (p *shellProgram) statements() []*syntax.Stmt {
 	p.source = shallow(p.source)
-	for range maxRepairs {
-		f, err := p.parser.Parse(strings.NewReader(p.source), "")
-		if err == nil {
-			return f.Stmts
-		}
-		_, end, open := strings.Cut(err.Error(), "here-document `")
-		if !open {
-			break
-		}
-		p.source += "\n" + strings.TrimSuffix(end, "`") + "\n"
+	f, err := p.parser.Parse(strings.NewReader(p.source), "")
+	if err != nil {
+		return nil
 	}
-	return nil
+	return f.Stmts
 }
 
-// Bounds on what is parsed: the parser goes back over what is open, so that its
-// time grows with the square of that.
-const (
-	maxRepairs = 6
-	maxOpen    = 100
-)
+// maxOpen bounds what is open while it is parsed: the parser goes back over that, so that
+// its time grows with the square of it.
+const maxOpen = 100
 
 // shallow is the beginning of a command line with a bounded number of brackets
 // and keywords that open something.

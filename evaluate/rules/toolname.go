@@ -24,7 +24,6 @@ const (
 	finder                         // it may find nothing
 	renderer                       // it gives back what it gets, in other words
 	logger                         // what it hands over is a log
-	runner                         // it may run commands
 
 	// Of a call:
 	commanding // it has a command to run
@@ -36,7 +35,6 @@ var purposeOf = func() map[string]purposes {
 	of := map[string]purposes{}
 	for p, words := range map[purposes]phrases.Set{
 		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, renderer: renderers, logger: logNames,
-		runner: shellNames,
 	} {
 		for w := range words {
 			of[w] |= p
@@ -88,12 +86,6 @@ var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "histo
 
 // renderers are words of names of tools that give back what they get, in other words.
 var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
-
-// shellNames are words of names of tools that run commands.
-var shellNames = phrases.Words(
-	"bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute",
-	"zsh", "ssh",
-)
 
 var readerNames = phrases.Words(
 	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
