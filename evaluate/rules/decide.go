@@ -47,7 +47,7 @@ func (v *view) weigh(f finding) finding {
 // commands put their own name before their complaints, so that any other message
 // is content of a file, or comes from a program whose status the pipe drops.
 func (v *view) printed(f finding) finding {
-	sh := &v.ask.shell
+	sh := v.ask.shell
 	switch {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "what looks like an error is the content that was asked for")

@@ -44,7 +44,7 @@ func exitFinding(v *view, t *text, code int) finding {
 // exitStatus is the status that the command line was told to print, else the one that
 // a line reports.
 func (v *view) exitStatus(t *text) (code int, known bool) {
-	sh := &v.ask.shell
+	sh := v.ask.shell
 	if sh.told {
 		for _, l := range slices.Backward(t.lines) {
 			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))

@@ -45,7 +45,7 @@ func New() *Judge {
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
 	return &Judge{
 		version: version, rules: rules, texts: textRules(), model: score.Default(),
-		pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }},
+		pool: &sync.Pool{New: func() any { return &scratch{shell: shellProgram{parser: newShellParser()}} }},
 	}
 }
 

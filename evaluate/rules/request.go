@@ -3,8 +3,6 @@ package rules
 import (
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
@@ -15,14 +13,14 @@ type request struct {
 	purposes
 	text    string // the strings of the input, decoded, one a line
 	command string // the shell command, or "" for a tool that runs none
-	shell   shellProgram
+	shell   *shellProgram
 	// help is true when the request asks for a usage text.
 	help bool
 }
 
 // read fills in an empty request.
-func (r *request) read(in *reading.Reading, t *tool, parser *syntax.Parser) {
-	r.purposes = t.fors
+func (r *request) read(in *reading.Reading, t *tool, shell *shellProgram) {
+	r.purposes, r.shell = t.fors, shell
 	if s := strings.TrimSpace(in.In); strings.HasPrefix(s, "\"") {
 		r.text, _ = loosejson.Unquote(strings.Trim(s, `"`), len(s))
 	} else {
@@ -32,7 +30,7 @@ func (r *request) read(in *reading.Reading, t *tool, parser *syntax.Parser) {
 	reads := r.is(reader)
 	if r.command != "" {
 		r.purposes |= commanding
-		r.shell = parseShell(parser, r.command)
+		r.shell.read(r.command)
 		reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}

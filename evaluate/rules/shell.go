@@ -117,7 +117,7 @@ func (v *view) mayComplainAt(d diagnostic) bool {
 // name that the shell made out of badly quoted words is placed by where it
 // stands in the command line.
 func (v *view) masked(d diagnostic) bool {
-	sh := &v.ask.shell
+	sh := v.ask.shell
 	return !sh.decides(d.program) && (sh.runs(d.program) || sh.mentionsOnlyBefore(d.program))
 }
 
@@ -136,7 +136,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return diagnostic{fatal: true}, true
 	}
 	program := baseName(name)
-	sh := &v.ask.shell
+	sh := v.ask.shell
 	runs := sh.runs(program) && !isShellName(program)
 	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(line) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")

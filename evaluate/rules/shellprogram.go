@@ -23,6 +23,7 @@ type shellProgram struct {
 	commands []command
 	last     []command // those that run last
 	stages   []stage
+	room     []string // the words of the stages
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
 	viewed   bool // the output may be somebody else's text
@@ -62,11 +63,25 @@ func newShellParser() *syntax.Parser {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(8))
 }
 
-func parseShell(parser *syntax.Parser, line string) shellProgram {
-	p := shellProgram{parser: parser, source: unfenced(line), stages: make([]stage, 0, 4), commands: make([]command, 0, 8)}
+func parseShell(parser *syntax.Parser, line string) *shellProgram {
+	p := &shellProgram{parser: parser}
+	p.read(line)
+	return p
+}
+
+// read reads a command line into an empty program.
+func (p *shellProgram) read(line string) {
+	p.source = unfenced(line)
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
 	p.list(p.statements(), place{decides: true, final: true})
-	return p
+}
+
+// clear forgets the command line and keeps the room.
+func (p *shellProgram) clear() {
+	clear(p.commands)
+	clear(p.stages)
+	clear(p.room)
+	*p = shellProgram{parser: p.parser, commands: p.commands[:0], stages: p.stages[:0], room: p.room[:0]}
 }
 
 // statements parses the source.
@@ -196,11 +211,11 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 // call notes a simple command: without a name of its own the status is that of
 // the last substitution (x=$(cmd)).
 func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
-	words := make([]string, 0, len(c.Args))
+	from := len(p.room)
 	for _, w := range c.Args {
-		words = append(words, p.word(w.Parts))
+		p.room = append(p.room, p.word(w.Parts))
 	}
-	if words = withoutOpeners(words); len(words) > 0 {
+	if words := withoutOpeners(p.room[from:]); len(words) > 0 {
 		p.note(words, p.text(s), p.inner(c), at)
 		return
 	}

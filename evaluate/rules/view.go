@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"memoryd"
 	"memoryd/evaluate/score"
 	"memoryd/internal/loosejson"
@@ -33,7 +31,7 @@ type scratch struct {
 	tools [16]tool // that were read, by their names
 	out   text
 	body  doc
-	shell *syntax.Parser
+	shell shellProgram
 
 	features score.Features
 }
@@ -44,7 +42,7 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	d := j.pool.Get().(*scratch) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
-	v.ask.read(r, d.toolOf(c.Tool), d.shell)
+	v.ask.read(r, d.toolOf(c.Tool), &d.shell)
 	out := v.ask.shell.withoutRemarks(r.Text)
 	v.body.Doc = r.Output
 	if len(out) < len(r.Text) {
@@ -63,6 +61,7 @@ func (v *view) release() {
 	d, pool := v.scratch, v.pool
 	d.view = view{}
 	d.out.clear()
+	d.shell.clear()
 	d.body = doc{}
 	pool.Put(d)
 }
