@@ -110,8 +110,16 @@ type builder struct {
 	room                []byte         // all texts that are made
 	asked, coarse, fine span           // texts in it
 	piped               string         // the program at the end of a pipe, whose status is the call's
-	lists               [4][]span      // what a walk gathers, and what is asked for
+	lists               [4][]span      // texts in order, each once
 }
+
+// The lists of a builder.
+const (
+	paths    = iota // of the members of a structure
+	outcomes        // values that tell an outcome
+	small           // further small words
+	requests        // what is asked for
+)
 
 // span is a text in a builder's room.
 type span struct{ from, to int }
@@ -133,10 +141,12 @@ func (b *builder) clear() {
 	*b = builder{given: b.given, lists: b.lists, room: b.room[:0]}
 }
 
-// sorted puts texts in order, each once.
-func (b *builder) sorted(list []span) []span {
-	slices.SortFunc(list, func(x, y span) int { return bytes.Compare(b.at(x), b.at(y)) })
-	return slices.CompactFunc(list, func(x, y span) bool { return string(b.at(x)) == string(b.at(y)) })
+// list puts a text into a list that is in order, where it is not there yet.
+func (b *builder) list(i int, s span) {
+	at, there := slices.BinarySearchFunc(b.lists[i], s, func(x, y span) int { return bytes.Compare(b.at(x), b.at(y)) })
+	if !there {
+		b.lists[i] = slices.Insert(b.lists[i], at, s)
+	}
 }
 
 // joined writes texts with a sign between them.
@@ -152,7 +162,6 @@ func (b *builder) joined(list []span, sign string) {
 // readInput remembers the words of the input, and what kind of request it is: its
 // members, and the first word of each text.
 func (b *builder) readInput(d *loosejson.Doc) {
-	asked := b.lists[len(b.lists)-1]
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		from := len(b.room)
@@ -162,13 +171,12 @@ func (b *builder) readInput(d *loosejson.Doc) {
 			b.readText(d.Str(int32(i)))
 		}
 		if n.Key != "" {
-			asked = append(asked, b.since(from))
+			b.list(requests, b.since(from))
 		}
 	}
-	asked = b.sorted(asked)
 	from := len(b.room)
-	b.joined(asked, "|")
-	b.asked, b.lists[len(b.lists)-1] = b.since(from), asked
+	b.joined(b.lists[requests], "|")
+	b.asked = b.since(from)
 }
 
 // readText remembers the words of a text of the input, and writes what the first one is.

@@ -12,12 +12,8 @@ import (
 func (b *builder) structure(d *loosejson.Doc) {
 	w := walk{builder: b, d: d}
 	w.value(0, span{}, "", 0)
-	for i := range b.lists[:3] {
-		b.lists[i] = b.sorted(b.lists[i])
-	}
-	paths, outcomes, words := b.lists[0], b.lists[1], b.lists[2]
 	from := len(b.room)
-	if b.joined(outcomes, ", "); len(outcomes) > 0 {
+	if b.joined(b.lists[outcomes], ", "); len(b.lists[outcomes]) > 0 {
 		b.write(" ; ")
 	}
 	switch {
@@ -27,11 +23,11 @@ func (b *builder) structure(d *loosejson.Doc) {
 		b.write("a list of ")
 	}
 	b.write("{")
-	b.joined(paths[:min(len(paths), maxPaths)], " ")
+	b.joined(b.lists[paths][:min(len(b.lists[paths]), maxPaths)], " ")
 	b.write("}")
 	b.coarse = b.since(from)
 	from = len(b.room)
-	b.joined(words, "|")
+	b.joined(b.lists[small], "|")
 	b.fine = b.since(from)
 }
 
@@ -118,7 +114,7 @@ func saysOf(name string) phrases.Marks {
 
 // leaf takes a value without anything below it.
 func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth int) {
-	w.lists[0] = append(w.lists[0], path)
+	w.list(paths, path)
 	says, from := saysOf(name), len(w.room)
 	tells := says&tellsOutcome != 0
 	w.below(path, ": ", "")
@@ -141,9 +137,9 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth i
 	switch {
 	case len(val) == 0:
 	case tells, depth <= 1 && (n.Kind == loosejson.False || string(val) == "nothing" || string(val) == "0"):
-		w.lists[1] = append(w.lists[1], w.since(from))
+		w.list(outcomes, w.since(from))
 	case len(val) <= maxValue:
-		w.lists[2] = append(w.lists[2], w.since(from))
+		w.list(small, w.since(from))
 	}
 }
 
