@@ -48,8 +48,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
 	default:
 	}
-	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
-		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
+	if r.Undone != 0 && r.Members == 1 && v.ask.is(actor) {
+		return fails("body-flag", "", "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
 			true
 	}
 	return finding{}, false

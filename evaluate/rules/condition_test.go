@@ -53,7 +53,6 @@ func TestTallies(t *testing.T) {
 func TestRepliesThatFailOtherwise(t *testing.T) {
 	run(t, map[string]example{
 		"the last error of a record": {"get_payment", nil, `{"id": "p1", "state": "open", "last_payment_error": {"code": "card_declined", "message": "Declined."}}`, 1, ""},
-		"not done, and why":          {"send_chat", nil, `{"data": [{"message_id": "", "is_sent": false, "drop_reason": {"code": "followers_only"}}]}`, 0, "body-flag"},
 		"behind a word":              {"create_order", nil, `acme {"code": -1013, "msg": "Filter failure: LOT_SIZE"}`, 0, ""},
 		"a condition in brackets":    {"show_group", nil, "(ResourceGroupNotFound) There is no group 'rg1'.\nCode: ResourceGroupNotFound\nMessage: There is no group 'rg1'.", 0, ""},
 		"answers of people":          {"form_responses", nil, `{"total": 1, "items": [{"answers": [{"type": "text", "text": "The app crashes with an error"}]}]}`, 1, ""},

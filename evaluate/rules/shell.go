@@ -37,11 +37,10 @@ var harmless = []string{
 // diagnostic is what one line of shell output complains of.
 type diagnostic struct {
 	program string // who complains, a base name; "" when it is the shell about its own input
-	shell   bool   // the shell says so, of a command that it could not run
 	fatal   bool   // the shell could not even parse the command
-	// argument is true where a program that only acts complains of a word of the
-	// command line: "a.mp4: No such file or directory".
-	argument bool
+	// sure is true where the shell says so, of a command that it could not run, or a program
+	// that only acts, of a word of the command line: "a.mp4: No such file or directory".
+	sure bool
 }
 
 // shellError: a diagnostic of a command that decides the exit status is a
@@ -110,7 +109,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.argument || d.shell || v.ask.shell.runs(d.program)
+	return d.sure || v.ask.shell.runs(d.program)
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -133,7 +132,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return diagnostic{}, false
 	}
 	if parseFailure(l) {
-		return diagnostic{fatal: true}, true
+		return diagnostic{fatal: true, sure: true}, true
 	}
 	program := baseName(name)
 	sh := v.ask.shell
@@ -156,7 +155,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	if !l.has(hasPlainComplaint) {
 		return diagnostic{}, false
 	}
-	return diagnostic{program: program, argument: v.isArgument(name)}, true
+	return diagnostic{program: program, sure: v.isArgument(name)}, true
 }
 
 // isArgument reports whether a complaint begins with what the command names, and not with a program.
@@ -167,12 +166,12 @@ func (v *view) isArgument(name string) bool {
 // shellLine reads what follows "bash: " or "bash: line 1: ".
 func shellLine(who, complaint string) (diagnostic, bool) {
 	if strings.HasPrefix(who, "command not found") { // zsh
-		return diagnostic{program: baseName(complaint), shell: true}, true
+		return diagnostic{program: baseName(complaint), sure: true}, true
 	}
 	if complaint == "" {
 		who, complaint = "", who
 	}
-	return diagnostic{program: baseName(who), shell: true}, phrases.ContainsAny(complaint, shellComplaints)
+	return diagnostic{program: baseName(who), sure: true}, phrases.ContainsAny(complaint, shellComplaints)
 }
 
 // parseComplaints are what shells say of a command line that they cannot parse.

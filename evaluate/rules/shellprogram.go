@@ -191,20 +191,23 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	before := len(p.stages)
 	left, right := at, at
-	pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
-	p.pipes = p.pipes || pipe
-	if name := p.simple(c.Y); pipe && cutters[name] {
-		p.stmt(c.X, at)
-		return
-	}
-	left.final = false
-	if pipe {
+	left.final, right.fed = false, false
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		p.pipes = true
+		if cutters[p.simple(c.Y)] {
+			p.stmt(c.X, at)
+			return
+		}
 		left.decides, left.piped = p.pipefail, true
-	} else if c.Op == syntax.OrStmt {
+		p.stmt(c.X, left)
+		right.fed = !p.endsInView(before)
+	case syntax.OrStmt:
 		left.decides = false
+		p.stmt(c.X, left)
+	default:
+		p.stmt(c.X, left)
 	}
-	p.stmt(c.X, left)
-	right.fed = pipe && !p.endsInView(before)
 	p.stmt(c.Y, right)
 }
 
@@ -246,7 +249,9 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	name := baseName(words[0])
 	was := len(p.commands)
 	p.file(name, at.decides)
-	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words) && (at.final || !listers[name])
+	if shows(name, words, at) {
+		p.viewed = true
+	}
 	switch name {
 	case "xargs", "parallel":
 		p.file(xargsCommand(words[1:]), at.decides)
@@ -259,7 +264,9 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 				for _, st := range sub.stages {
 					p.file(st.words[0], at.decides)
 				}
-				p.viewed = p.viewed || sub.viewed
+				if sub.viewed {
+					p.viewed = true
+				}
 			}
 		}
 	}
@@ -279,9 +286,17 @@ func (p *shellProgram) endsInView(from int) bool {
 	return views(baseName(w[0]), w)
 }
 
-// fixed reports whether a command prints a text that stands in the command line.
-func fixed(name string, words []string) bool {
-	return (name == "echo" || name == "printf") && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.ContainsAny(w, "$`") })
+// shows reports whether a command prints what somebody else wrote.
+func shows(name string, words []string, at place) bool {
+	switch {
+	case at.fed:
+		return false
+	case listers[name]:
+		return at.final
+	case name == "echo", name == "printf": // what stands in the command line is no one else's
+		return slices.ContainsFunc(words[1:], func(w string) bool { return strings.ContainsAny(w, "$`") })
+	}
+	return views(name, words)
 }
 
 func (p *shellProgram) file(name string, decides bool) {
@@ -365,13 +380,15 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 // exec files the commands of find's -exec: with + their failure shows in the
 // status of find, with ; it does not.
 func (p *shellProgram) exec(words []string, deciding bool) {
-	for i, w := range words {
-		if w != "-exec" && w != "-execdir" && w != "-ok" || i+1 >= len(words) {
-			continue
+	for i, w := range words[:len(words)-1] {
+		if executors[w] {
+			p.file(words[i+1], deciding && slices.Contains(words, "+"))
 		}
-		p.file(words[i+1], deciding && slices.Contains(words, "+"))
 	}
 }
+
+// executors are the options by which find runs a command.
+var executors = phrases.Words("-exec", "-execdir", "-ok")
 
 // xargsCommand is the command among the arguments of xargs.
 func xargsCommand(args []string) string {

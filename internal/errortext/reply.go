@@ -32,7 +32,6 @@ type Reply struct {
 	Warning   int32
 	Failed    int32   // lists what failed, with reasons
 	Undone    int32   // says that something was not done: {"routed": false}
-	Reason    int32   // says why: {"drop_reason": "..."}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
@@ -105,8 +104,6 @@ func (r *Reply) plain(c int32) {
 		return
 	case n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")):
 		r.Undone = c
-	case strings.HasSuffix(key, "reason") && r.Doc.Filled(c):
-		r.Reason = c
 	}
 	r.other(c)
 }
