@@ -100,7 +100,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	switch {
 	case some && inner.bad():
 		return inner, true
-	case bad && r.Err != 0 && r.Flag == 0 && r.hasResult() && !r.explains():
+	case f.rule == "body-error" && r.hasResult() && !r.explains():
 		return r.banner(f), true
 	case bad:
 		return f, true
