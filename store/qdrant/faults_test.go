@@ -54,7 +54,7 @@ func TestStoreInTrouble(t *testing.T) {
 
 func TestModelInTrouble(t *testing.T) {
 	if testing.Short() {
-		t.Skip("TestModel and TestStoreInTrouble run the same operations")
+		t.Skip("TestStoreInTrouble runs the same operations")
 	}
 	b, server := fakeBackend(t, versions[0], patientConfig(), qdrant.WithSleep(noWait))
 	server.Inject(troubles(8))

@@ -69,6 +69,9 @@ func TestStore(t *testing.T) {
 
 // TestModelInTrouble tries the other version.
 func TestModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestStoreInTrouble runs the same operations")
+	}
 	b, _ := fakeBackend(t, versions[len(versions)-1], fakeConfig())
 	storetest.Model(t, b)
 }
