@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 
 	"memoryd"
@@ -123,12 +124,14 @@ func plainSummary(score float64) string {
 func (d *Evaluator) modelName(answered string) string {
 	asked := d.model.Name()
 	answered = textsafe.Line(answered, 100)
-	dated := strings.TrimPrefix(answered, asked)
+	behind, begins := strings.CutPrefix(answered, asked)
 	switch {
-	case answered == "", dated == "", dated != answered && strings.ContainsAny(dated[:1], ":@"),
-		dated != answered && strings.HasPrefix(dated, "-20"),
+	case answered == "", begins && dated.MatchString(behind),
 		strings.HasSuffix(answered, "/"+asked), strings.HasSuffix(asked, "/"+answered):
 		return asked
 	}
 	return answered
 }
+
+// dated is what servers add to the name of a model.
+var dated = regexp.MustCompile(`^(?:$|[:@]|-20)`)

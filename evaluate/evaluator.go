@@ -58,11 +58,13 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	}
 	d.cache = newEvaluationCache(ledger, d.counters)
 	switch {
-	case d.judge == JudgeAuto && model == nil:
-		d.judge = JudgeRules
+	case model != nil:
+		if d.judge == JudgeAuto {
+			d.judge = JudgeCascade
+		}
 	case d.judge == JudgeAuto:
-		d.judge = JudgeCascade
-	case d.judge != JudgeRules && model == nil:
+		d.judge = JudgeRules
+	case d.judge != JudgeRules:
 		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model: configure one in the llm section", d.judge)
 	}
 	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)

@@ -40,20 +40,21 @@ func levelOf(d *loosejson.Doc, i int32) (level float64, exact bool, err error) {
 
 func levelOfNumber(lit string) (float64, bool, error) {
 	f, err := strconv.ParseFloat(lit, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, false, errNotANumber
-	}
 	switch {
-	case f == memoryd.ScoreFailure || f == memoryd.ScorePartial || f == memoryd.ScoreSuccess:
+	case err != nil:
+		return 0, false, errNotANumber
+	case f == memoryd.ScoreFailure, f == memoryd.ScorePartial, f == memoryd.ScoreSuccess:
 		return math.Abs(f), true, nil // -0 is 0
-	case f < 0 || f > 100 || f > 1 && f < 2:
-		return 0, false, errOddScore
+	case f < 0:
 	case f <= 1:
 		return nearest(f), false, nil
+	case f < 2:
 	case f <= 10:
 		return nearest(f / 10), false, nil
+	case f <= 100:
+		return nearest(f / 100), false, nil
 	}
-	return nearest(f / 100), false, nil
+	return 0, false, errOddScore // also of what is infinite, or no number
 }
 
 // nearest is the level nearest to f in 0 to 1; ties go down.

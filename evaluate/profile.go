@@ -104,8 +104,8 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 		p.calls = max(p.calls, calls[i].Seq)
 	}
 	for i := range slices.Backward(calls) {
-		if ps.examples && judged(&calls[i]) && p.newest[levelIndex(calls[i].Evaluation.Score)] == nil {
-			p.show(&calls[i])
+		if p.newest[levelIndex(calls[i].Evaluation.Score)] == nil {
+			ps.show(p, &calls[i])
 		}
 	}
 	p.expires = now.Add(profileTTL)
@@ -135,21 +135,21 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 func (ps *profiles) observe(p *profile, c *memoryd.Call) {
 	p.rules.Observe(c)
 	p.earn()
-	if ps.examples && judged(c) {
-		p.show(c)
-	}
+	ps.show(p, c)
 }
 
-// show makes a call the newest example of its level. The profile's lock is held.
-func (p *profile) show(c *memoryd.Call) {
+// show makes a call the newest example of its level, if it was judged. The profile's lock is
+// held.
+func (ps *profiles) show(p *profile, c *memoryd.Call) {
+	if !ps.examples || c.Evaluation.State != memoryd.Judged {
+		return
+	}
 	p.newest[levelIndex(c.Evaluation.Score)] = &example{
 		Input:  excerptOf(string(memoryd.InputText(c.Input)), exampleText),
 		Output: excerptOf(c.Output, exampleText),
 		Score:  c.Evaluation.Score,
 	}
 }
-
-func judged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
 
 func levelIndex(score float64) int {
 	switch {

@@ -271,7 +271,7 @@ func escapeHidden(text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
-		case r != '<' && (r < utf8.RuneSelf && r != 0x7F || !textsafe.Invisible(r)):
+		case r != '<' && !textsafe.Invisible(r):
 			out = append(out, text[:size]...)
 		case r > 0xFFFF:
 			r -= 0x10000

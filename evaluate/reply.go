@@ -215,17 +215,15 @@ func (o object) member(name string) *loosejson.Node {
 // scoreHolders gives o itself if it has a score, else the objects inside it that
 // do.
 func scoreHolders(o object, depth int) []object {
-	if depth > 3 || !o.doc.OK() {
+	if depth > 3 {
 		return nil
 	}
 	var found []object
 	for i, n := range o.members() {
-		if o.doc.Nodes[o.at].Kind == loosejson.Object && isScoreName(n.Key) {
+		if isScoreName(n.Key) {
 			return []object{o}
 		}
-		if n.Kind == loosejson.Object || n.Kind == loosejson.Array {
-			found = append(found, scoreHolders(object{o.doc, i}, depth+1)...)
-		}
+		found = append(found, scoreHolders(object{o.doc, i}, depth+1)...)
 	}
 	return found
 }
@@ -377,14 +375,11 @@ func knownChecks(obj object) []string {
 	}
 	for i, n := range obj.members() {
 		key := strings.ToLower(n.Key)
-		if key != "failed_checks" && key != "checks" {
-			continue
-		}
 		for c, v := range (object{obj.doc, i}).members() {
 			switch {
-			case n.Kind == loosejson.Array && v.Kind == loosejson.String && !v.Cut && key != "checks":
+			case key == "failed_checks" && n.Kind == loosejson.Array:
 				add(obj.doc.Str(c))
-			case n.Kind == loosejson.Object && (v.Val == "0" || v.Val == "false") && v.Kind != loosejson.String:
+			case strings.HasSuffix(key, "checks") && slices.Contains([]string{"0", "false"}, v.Val):
 				add(v.Key)
 			}
 		}

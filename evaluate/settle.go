@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"time"
 
 	"memoryd"
@@ -35,7 +36,9 @@ func (d *Evaluator) conclude(ctx context.Context, o outcome) {
 		d.keep(ctx, o)
 	}
 	list := []settled{{o.j, d.evaluationOf(o.j, o)}}
-	o.cached = o.cached || o.err == nil
+	if o.err == nil {
+		o.cached = true
+	}
 	for _, f := range d.queue.done(o.j) {
 		list = append(list, settled{f, d.evaluationOf(f, o)})
 	}
@@ -132,7 +135,8 @@ func (d *Evaluator) settle(ctx context.Context, list []memoryd.Settlement) (writ
 			}
 		}
 		written, err = d.ledger.Settle(ctx, list)
-		if err == nil || memoryd.IsKind(err, memoryd.Closed) || memoryd.IsKind(err, memoryd.Invalid) {
+		switch {
+		case err == nil, memoryd.IsKind(err, memoryd.Closed), memoryd.IsKind(err, memoryd.Invalid):
 			return written, err
 		}
 	}
@@ -236,24 +240,26 @@ func (v *evaluationCache) find(ctx context.Context, ks keys, now time.Time) (kno
 	if e, ok := v.one(ctx, ks.person, now, personMemo); ok {
 		return known{asCached(e, now), true}, true
 	}
-	e, ok := v.one(ctx, ks.judge, now, 0)
+	e, ok := v.one(ctx, ks.judge, now, math.MaxInt64)
 	return known{asCached(e, now), false}, ok
 }
 
-// one looks a key up: in the memory what is not older than within (0: of any
-// age), then in the store; what the memory has serves also while the store does
+// one looks a key up: in the memory what is not older than within, then in the
+// store; what the memory has serves also while the store does
 // not answer.
 func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
 	m, had := v.recent.Get(key)
-	if had && (within == 0 || now.Sub(m.at) < within) {
+	if had && now.Sub(m.at) < within {
 		return m.e, true
 	}
 	e, err := v.shared.CachedVerdict(ctx, key)
 	switch {
-	case err != nil && !memoryd.IsKind(err, memoryd.NotFound):
+	case memoryd.IsKind(err, memoryd.NotFound):
+		return memoryd.Evaluation{}, false
+	case err != nil:
 		v.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		return m.e, had
-	case err != nil || e.State != memoryd.Judged:
+	case e.State != memoryd.Judged:
 		return memoryd.Evaluation{}, false
 	}
 	v.recent.Add(key, memo{e, now})
