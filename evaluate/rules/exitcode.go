@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -81,7 +82,7 @@ func reportedStatus(t *text) (code int, known bool) {
 		if i >= 2 && i < n-3 {
 			continue
 		}
-		if i > 0 && isField(t.lines[i].s) && isField(t.lines[i-1].s) {
+		if isField(t.lines[i].s) && isField(t.at(i-1).s) {
 			continue // a record that tells of another process
 		}
 		if code, known = exitStatusOf(&t.lines[i]); known {
@@ -117,19 +118,18 @@ var exitForm = regexp.MustCompile(`(?:` + strings.Join(exitPhrases, "|") +
 	`)[ :=>"'(]*(?:code)?(?:status)?[ :=>"'(]*(-?\d+)[ .)\]}"'!,;]*(?:[<(:]|$)`)
 
 // strongestLine is the line that best explains a failure: the first with a word
-// of trouble, else the first.
+// of trouble, else the first; one that tells the status explains nothing.
 func strongestLine(t *text) string {
+	quote := ""
 	for i := range t.lines {
 		l := &t.lines[i]
-		if _, known := exitStatusOf(l); !known && l.has(hasComplaintWord) {
+		if _, known := exitStatusOf(l); known {
+			continue
+		}
+		if l.has(hasComplaintWord) {
 			return l.s
 		}
+		quote = cmp.Or(quote, l.s)
 	}
-	for i := range t.lines {
-		l := &t.lines[i]
-		if _, known := exitStatusOf(l); !known {
-			return l.s
-		}
-	}
-	return t.first().s
+	return cmp.Or(quote, t.first().s)
 }

@@ -153,9 +153,13 @@ func (v *view) holdsNothing() bool {
 		key := errortext.NormalKey(n.Key)
 		switch n.Kind {
 		case loosejson.Object, loosejson.Array:
-			none = none || n.Child == 0
+			if n.Child == 0 {
+				none = true
+			}
 		case loosejson.Null:
-			none = none || len(d.Nodes) <= 3
+			if len(d.Nodes) <= 3 {
+				none = true
+			}
 		case loosejson.True, loosejson.False:
 		default:
 			if !besideValues[n.Val] && !besideMembers[key] && !phrases.HasWord(v.ask.text, n.Val) {

@@ -35,12 +35,11 @@ func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
 
 // echoed is what a statement prints that is but an echo, "" of any other.
 func (p *shellProgram) echoed(s *syntax.Stmt) string {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" {
+	if p.simple(s) != "echo" {
 		return ""
 	}
 	var words []string
-	for _, w := range c.Args[1:] {
+	for _, w := range s.Cmd.(*syntax.CallExpr).Args[1:] { //nolint:forcetypeassert // it is simple
 		words = append(words, p.word(w.Parts))
 	}
 	return strings.Join(words, " ")

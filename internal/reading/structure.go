@@ -112,6 +112,9 @@ func saysOf(name string) phrases.Marks {
 	return memberNames.Scan(name)
 }
 
+// decisive are values that tell an outcome on their own, near the root.
+var decisive = phrases.Words("nothing", "0")
+
 // leaf takes a value without anything below it.
 func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth int) {
 	w.list(paths, path)
@@ -136,7 +139,7 @@ func (w *walk) leaf(n *loosejson.Node, at int32, path span, name string, depth i
 	val := w.room[value:]
 	switch {
 	case len(val) == 0:
-	case tells, depth <= 1 && (n.Kind == loosejson.False || string(val) == "nothing" || string(val) == "0"):
+	case tells, depth <= 1 && (n.Kind == loosejson.False || decisive[string(val)]):
 		w.list(outcomes, w.since(from))
 	case len(val) <= maxValue:
 		w.list(small, w.since(from))
