@@ -117,21 +117,16 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 // inside judges the members that hold a result or an outcome of their own. A
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
-	hollow := 0
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
 		if r.isData(c) || r.Members > 3 && r.Doc.Nodes[c].Key == "value" {
 			continue
 		}
-		f, ok := bodyValue(v, r.Doc, c, depth+1)
-		switch {
-		case f.rule == "empty-result":
-			hollow++
-		case ok:
+		if f, ok := bodyValue(v, r.Doc, c, depth+1); ok && f.rule != "empty-result" {
 			return f, true
 		}
 	}
 	if r.Stderr == 0 {
-		return r.nothing(hollow)
+		return r.nothing()
 	}
 	if said := r.Doc.Words(r.Stderr); said != "" {
 		if f, ok := inspect(v, said, depth); ok {
@@ -142,7 +137,7 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 		}
 		return finding{}, false // what it said on the way
 	}
-	return r.nothing(hollow)
+	return r.nothing()
 }
 
 // isData reports whether a payload cannot hold an outcome: a number, or text of
@@ -230,10 +225,9 @@ func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 	return finding{}, false
 }
 
-// nothing reports a reply without any result; hollow counts the payloads that
-// are structures without content.
-func (r *reply) nothing(hollow int) (finding, bool) {
-	if len(r.Payloads) == 0 || r.hasResult() && hollow < len(r.Payloads) || r.Others > 0 || r.Message != 0 {
+// nothing reports a reply without any result.
+func (r *reply) nothing() (finding, bool) {
+	if len(r.Payloads) == 0 || r.hasResult() || r.Others > 0 || r.Message != 0 {
 		return finding{}, false
 	}
 	return nothingFound("its result is empty"), true

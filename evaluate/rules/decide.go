@@ -103,6 +103,9 @@ func askText(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
+// leastEcho is how long an output is at least that repeats what was given.
+const leastEcho = 12
+
 // echo: a tool that gives back its input, or nothing else than a part of it,
 // has said nothing about itself.
 func echo(v *view) (finding, bool) {
@@ -110,7 +113,7 @@ func echo(v *view) (finding, bool) {
 	if v.renders() {
 		return works("echo", "it is the text that was given, in other words").unsure(), true
 	}
-	if v.ask.is(commanding) || !v.echoes(t.full) {
+	if v.ask.is(commanding) || len(t.full) < leastEcho || !strings.Contains(v.ask.text, t.full) {
 		return finding{}, false
 	}
 	return works("echo", "the output repeats what was given"), true

@@ -38,9 +38,7 @@ var harmless = []string{
 type diagnostic struct {
 	program string // who complains, a base name; "" when it is the shell about its own input
 	fatal   bool   // the shell could not even parse the command
-	// sure is true where the shell says so, of a command that it could not run, or a program
-	// that only acts, of a word of the command line: "a.mp4: No such file or directory".
-	sure bool
+	sure    bool   // the shell says so, of a command that it could not run
 }
 
 // shellError: a diagnostic of a command that decides the exit status is a
@@ -152,15 +150,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		fine := strings.Contains(rest, "success") || strings.HasSuffix(strings.ToLower(rest), " ok")
 		return diagnostic{program: program}, !fine
 	}
-	if !l.has(hasPlainComplaint) {
-		return diagnostic{}, false
-	}
-	return diagnostic{program: program, sure: v.isArgument(name)}, true
-}
-
-// isArgument reports whether a complaint begins with what the command names, and not with a program.
-func (v *view) isArgument(name string) bool {
-	return !v.ask.is(content) && len(name) > 2 && strings.Contains(v.ask.command, name)
+	return diagnostic{program: program}, l.has(hasPlainComplaint)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".

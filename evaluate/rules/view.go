@@ -2,7 +2,6 @@ package rules
 
 import (
 	"strconv"
-	"strings"
 
 	"memoryd"
 	"memoryd/evaluate/score"
@@ -64,19 +63,6 @@ func (v *view) release() {
 	d.shell.clear()
 	d.body = doc{}
 	pool.Put(d)
-}
-
-// echoes reports whether the fragment stood in the request: then it is what was
-// asked for and no message of the tool.
-func (v *view) echoes(fragment string) bool {
-	return len(fragment) >= 12 && strings.Contains(v.ask.text, fragment)
-}
-
-// quotes reports whether error words in t may be content rather than a message:
-// the tool hands over other people's text, and there is more than a message of
-// it.
-func (v *view) quotes(t *text) bool {
-	return v.ask.is(content) && !t.short(8, 900)
 }
 
 // logs reports whether the text is what a tool for logs returned.
