@@ -51,6 +51,9 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
 	}
+	if cfg.Barred == nil {
+		cfg.Barred = func(string) bool { return false }
+	}
 	d := &Evaluator{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
 		queue: newQueue(cfg.QueueSize), counters: &counters{},

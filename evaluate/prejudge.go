@@ -90,7 +90,7 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 	}
 	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
 	o.ruled, o.sure = v.Evaluation, v.Sure
-	alone := d.judge == JudgeRules || d.cfg.Barred != nil && d.cfg.Barred(c.Workspace)
+	alone := d.judge == JudgeRules || d.cfg.Barred(c.Workspace)
 	if alone && o.known == nil {
 		o.bound = bound{ceiling: v.Score, alone: true}
 		return o

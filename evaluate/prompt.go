@@ -227,7 +227,7 @@ func memberOf(raw json.RawMessage, limit int, objects bool) json.Marshaler {
 		return nil
 	case raw[0] == '"':
 		var text string
-		if json.Unmarshal(raw, &text) != nil || text == "" {
+		if json.Unmarshal(raw, &text) != nil {
 			return nil
 		}
 		v = excerptOf(text, limit)

@@ -195,7 +195,10 @@ func (o object) members() iter.Seq2[int32, *loosejson.Node] {
 	return func(yield func(int32, *loosejson.Node) bool) {
 		for i := o.doc.Child(o.at); i != 0; i = o.doc.Nodes[i].Next {
 			n := &o.doc.Nodes[i]
-			if whole := !n.Cut || n.Kind == loosejson.String && n.Val != ""; whole && !yield(i, n) {
+			if n.Cut && n.Kind != loosejson.String {
+				continue
+			}
+			if !yield(i, n) {
 				return
 			}
 		}
