@@ -24,7 +24,6 @@ func (d *Evaluator) askModel(ctx context.Context, j *job, examples []example) ou
 	for {
 		e, err := d.request(ctx, j, b, examples, remark)
 		unread, isUnread := errors.AsType[*unusable](err)
-		failed, _ := errors.AsType[*memoryd.ModelError](err)
 		switch {
 		case err == nil:
 			return outcome{j: j, known: known{e: e}}
@@ -36,7 +35,7 @@ func (d *Evaluator) askModel(ctx context.Context, j *job, examples []example) ou
 			d.counters.count(func(s *Stats) { s.Reasked++ })
 		case isUnread:
 			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread}}
-		case failed != nil && failed.Reason == reasonTooLong && !shrunk:
+		case reasonOf(err) == reasonTooLong && !shrunk:
 			b, examples, shrunk = b.shrunk(), nil, true
 		default:
 			return outcome{j: j, err: err}

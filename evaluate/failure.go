@@ -150,8 +150,8 @@ func (d *Evaluator) degraded(j *job, why string) memoryd.Evaluation {
 // so that many calls do not come back at once.
 func (d *Evaluator) retryIn(attempts int, err error) time.Duration {
 	wait := d.cfg.RetryMax
-	if doubled := float64(d.cfg.RetryMin) * math.Exp2(float64(attempts-1)); concerning(err) != aboutEndpoint && doubled < float64(wait) {
-		wait = time.Duration(doubled)
+	if concerning(err) != aboutEndpoint {
+		wait = time.Duration(min(float64(wait), float64(d.cfg.RetryMin)*math.Exp2(float64(attempts-1))))
 	}
 	wait -= rand.N(wait/2 + 1)
 	if e, ok := errors.AsType[*memoryd.ModelError](err); ok && e.RetryAfter > wait {

@@ -1,12 +1,12 @@
 package rules
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -33,8 +33,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		if r.Doc.Nodes[member].Kind == loosejson.Array && v.ask.is(inspector) {
 			return finding{}, false // what it was asked to find
 		}
-		if said := strings.ToLower(r.Said()); r.Members <= 2 && v.ask.is(finder) &&
-			(strings.HasPrefix(said, "no match") || strings.HasPrefix(said, "no result")) {
+		_, none := phrases.HasPrefixAny(strings.ToLower(r.Said()), []string{"no match", "no result"})
+		if none && r.Members <= 2 && v.ask.is(finder) {
 			return nothingFound("its member " + key + " says that nothing was found"), true
 		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
@@ -118,7 +118,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
-		if r.isData(c) || r.Members > 3 && r.Doc.Nodes[c].Key == "value" {
+		if r.isData(c) {
 			continue
 		}
 		if f, ok := bodyValue(v, r.Doc, c, depth+1); ok && f.rule != "empty-result" {
@@ -140,11 +140,14 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 	return r.nothing()
 }
 
-// isData reports whether a payload cannot hold an outcome: a number, or text of
-// a record or of an object with much else in it, unless its name says that it is
-// the outcome.
+// isData reports whether a payload cannot hold an outcome: a number, the value of a record,
+// or text of it or of an object with much else in it, unless its name says that it is the
+// outcome.
 func (r *reply) isData(c int32) bool {
 	n := &r.Doc.Nodes[c]
+	if n.Key == "value" && r.Members > 3 {
+		return true
+	}
 	if n.Kind != loosejson.String {
 		return n.Kind == loosejson.Number
 	}
@@ -172,7 +175,7 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 	}
 	var bad, seen int
 	var worst finding
-	for c := range children(d, i) {
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		seen++
 		f, ok := itemFinding(v, d, c)
 		if !ok {
@@ -190,14 +193,6 @@ func bodyArray(v *view, d *doc, i int32) (finding, bool) {
 		return worst, true
 	}
 	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true
-}
-
-// children are the nodes right below one.
-func children(d *doc, i int32) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for c := d.Nodes[i].Child; c != 0 && yield(c); c = d.Nodes[c].Next {
-		}
-	}
 }
 
 // nothingFound is a result without content.
@@ -234,26 +229,25 @@ func (r *reply) nothing() (finding, bool) {
 }
 
 // hasResult reports whether a payload holds anything.
-func (r *reply) hasResult() bool {
-	for _, c := range r.Payloads {
-		if k := r.Doc.Nodes[c].Kind; k != loosejson.String && r.holds(c) {
-			return true
-		}
-		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !errortext.IsVoid(s) {
-			return true
-		}
-	}
-	return false
-}
+func (r *reply) hasResult() bool { return slices.ContainsFunc(r.Payloads, r.holds) }
 
-// holds reports whether a structure holds anything but nulls, and objects without more.
+// holds reports whether a value is anything but null, a void text, or an object without more.
 func (r *reply) holds(i int32) bool {
 	n := &r.Doc.Nodes[i]
-	if n.Child == 0 {
+	switch {
+	case n.Kind == loosejson.String:
+		return !errortext.IsVoid(strings.TrimSpace(n.Val))
+	case n.Child == 0:
 		return r.Doc.Filled(i)
 	}
 	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
-		if k := r.Doc.Nodes[c].Kind; k != loosejson.Null && (k != loosejson.Object || r.holds(c)) {
+		switch r.Doc.Nodes[c].Kind {
+		case loosejson.Null:
+		case loosejson.Object:
+			if r.holds(c) {
+				return true
+			}
+		default:
 			return true
 		}
 	}

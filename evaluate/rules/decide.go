@@ -32,8 +32,8 @@ func (v *view) weigh(f finding) finding {
 			return f
 		}
 	}
-	switch code, known := v.exitStatus(v.out); {
-	case known && code == 0 && !v.body.OK():
+	switch {
+	case !v.body.OK() && v.endedWell():
 		return f.doubted(", yet the exit status is 0")
 	case !f.sure && f.rule != "shell-error" && v.unlikely():
 		return f.doubted(", which reads like content")

@@ -59,6 +59,12 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 	return reportedStatus(t)
 }
 
+// endedWell reports whether a status of 0 is reported.
+func (v *view) endedWell() bool {
+	code, known := v.exitStatus(v.out)
+	return known && code == 0
+}
+
 // givenStatus is the exit status of a command that who recorded the call noted, else the
 // one that the output reports.
 func (v *view) givenStatus() (code int, known bool) {

@@ -50,7 +50,7 @@ func emptyOutput(v *view) (finding, bool) {
 // has no doubt.
 func noTrouble(v *view) (finding, bool) {
 	f := works("no-trouble", "nothing in the output speaks of trouble")
-	if code, known := v.exitStatus(v.out); known && code == 0 {
+	if v.endedWell() {
 		return f, true
 	}
 	failed, _ := v.score()

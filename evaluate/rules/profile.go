@@ -12,7 +12,7 @@ type Profile struct{ successes, empty int }
 
 // Observe adds a call to the profile, if it was judged a success.
 func (p *Profile) Observe(c *memoryd.Call) {
-	if c.Evaluation.State != memoryd.Judged || c.Evaluation.Score < memoryd.ScoreSuccess {
+	if c.Evaluation.Score < memoryd.ScoreSuccess {
 		return
 	}
 	p.successes++
