@@ -72,6 +72,7 @@ func (p *shellProgram) feeds() bool {
 func (p *shellProgram) runs(name string) bool {
 	return slices.ContainsFunc(p.commands, func(c command) bool { return c.name == name })
 }
+
 func (p *shellProgram) decides(name string) bool {
 	return slices.Contains(p.commands, command{name, true})
 }

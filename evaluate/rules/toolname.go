@@ -24,8 +24,7 @@ const (
 	finder                         // it may find nothing
 	renderer                       // it gives back what it gets, in other words
 	logger                         // what it hands over is a log
-
-	// Of a call:
+	// What follows is of a call, not of its tool.
 	commanding // it has a command to run
 	content    // it asks for what somebody else wrote: files, pages, search results
 )
