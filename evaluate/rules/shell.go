@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // shellComplaints are what the C library, shells and common utilities say after
@@ -129,19 +130,17 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	if !ok {
 		return diagnostic{}, false
 	}
-	if parseFailure(l) {
+	program := baseName(name)
+	shell := isShellName(program)
+	if (shell || strings.Contains(l.s, "-c: line ")) && l.has(hasParseFailure) {
 		return diagnostic{fatal: true, sure: true}, true
 	}
-	program := baseName(name)
-	sh := v.ask.shell
-	runs := sh.runs(program) && !isShellName(program)
+	runs := !shell && v.ask.shell.runs(program)
 	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(line) { // bash: line 3: …
-		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
-		return shellLine(name2, complaint)
+		shell, rest = true, after
 	}
-	if isShellName(baseName(name)) {
-		who, complaint, _ := strings.Cut(strings.ToLower(rest), ": ")
-		return shellLine(who, complaint)
+	if shell {
+		return shellLine(strings.ToLower(rest))
 	}
 	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) {
 		return diagnostic{}, false
@@ -153,8 +152,9 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	return diagnostic{program: program}, l.has(hasPlainComplaint)
 }
 
-// shellLine reads what follows "bash: " or "bash: line 1: ".
-func shellLine(who, complaint string) (diagnostic, bool) {
+// shellLine reads what follows "bash: " or "bash: line 1: ", in lower case.
+func shellLine(rest string) (diagnostic, bool) {
+	who, complaint, _ := strings.Cut(rest, ": ")
 	if strings.HasPrefix(who, "command not found") { // zsh
 		return diagnostic{program: baseName(complaint), sure: true}, true
 	}
@@ -164,19 +164,10 @@ func shellLine(who, complaint string) (diagnostic, bool) {
 	return diagnostic{program: baseName(who), sure: true}, phrases.ContainsAny(complaint, shellComplaints)
 }
 
-// parseComplaints are what shells say of a command line that they cannot parse.
+// parseComplaints are what shells say of a command line that they cannot parse, whatever $0 is.
 var parseComplaints = []string{
 	"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution",
 	"unmatched",
-}
-
-// parseFailure recognises the shells' own syntax errors, whatever $0 is.
-func parseFailure(l *line) bool {
-	if !l.has(hasParseFailure) {
-		return false
-	}
-	name, _, _ := strings.Cut(l.low(), ": ")
-	return isShellName(baseName(name)) || strings.Contains(l.low(), "-c: line ")
 }
 
 func isShellName(name string) bool {
@@ -189,5 +180,8 @@ func isShellName(name string) bool {
 
 // isLineNumber accepts "line 3" and "3".
 func isLineNumber(s string) bool {
-	return s != "" && strings.Trim(strings.TrimPrefix(s, "line "), "0123456789") == ""
+	number := strings.TrimPrefix(s, "line ")
+	return s != "" && digits.Span(number) == len(number)
 }
+
+var digits = textsafe.BytesOf("09", "")
