@@ -20,6 +20,7 @@ import (
 type shellProgram struct {
 	parser   *syntax.Parser
 	source   string
+	reader   strings.Reader // of the source
 	commands []command
 	last     []command // those that run last
 	stages   []stage
@@ -87,7 +88,8 @@ func (p *shellProgram) clear() {
 // statements parses the source.
 func (p *shellProgram) statements() []*syntax.Stmt {
 	p.source = shallow(p.source)
-	f, err := p.parser.Parse(strings.NewReader(p.source), "")
+	p.reader.Reset(p.source)
+	f, err := p.parser.Parse(&p.reader, "")
 	if err != nil {
 		return nil
 	}
@@ -104,17 +106,19 @@ func shallow(s string) string {
 	if len(s) <= maxOpen {
 		return s
 	}
-	open := 0
+	open, word := 0, 0 // where the word begins
 	for i := range len(s) {
 		switch s[i] {
 		case '(', '{', '[':
 			open++
 		case ' ', '\n':
-			word := s[strings.LastIndexAny(s[:i], " \n;")+1 : i]
-			switch word {
+			switch s[word:i] {
 			case "if", "while", "until", "do":
 				open++
 			}
+			word = i + 1
+		case ';':
+			word = i + 1
 		}
 		if open > maxOpen {
 			return s[:i]
