@@ -1,6 +1,10 @@
 package rules
 
-import "memoryd/internal/errortext"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+)
 
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
@@ -12,8 +16,16 @@ func exception(v *view, t *text) (finding, bool) {
 	if errortext.Thrown(first.s) && t.short(30, 4000) {
 		return fails("exception", first.s, "the output is an exception"), true
 	}
-	if l := t.last().s; errortext.Thrown(l) && !v.ask.is(content) {
+	if v.ask.is(content) {
+		return finding{}, false
+	}
+	if l := t.last().s; errortext.Thrown(l) {
 		return fails("exception", l, "the output ends with an exception").unsure(), true
+	}
+	for i := range t.lines {
+		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
+			return fails("exception", l, "the output holds an uncaught exception").unsure(), true
+		}
 	}
 	return finding{}, false
 }

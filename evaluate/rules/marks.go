@@ -16,11 +16,8 @@ const (
 	hasComplaintWord
 )
 
-// uncaught and trouble are lists that others share.
-var (
-	uncaught = errortext.UncaughtHeads()
-	trouble  = errortext.TroubleWords()
-)
+// trouble is a list that others share.
+var trouble = errortext.TroubleWords()
 
 // lineIndex covers those lists.
 var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{

@@ -185,9 +185,6 @@ var thrownEndings = []string{"Error", "Exception", "Fault", "Interrupt", "Failur
 // decoration are the ASCII characters that strip takes off.
 const decoration = " \t[(<{*_`#>-!|\"'~=:."
 
-// UncaughtHeads are the heads that show a stack trace even after other output.
-func UncaughtHeads() []string { return slices.Clone(traceHeads[:4]) }
-
 // Traces reports whether a line in lower case starts the report of an uncaught exception.
 func Traces(low string) bool {
 	_, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
