@@ -47,8 +47,11 @@ func unwrapped(s string, all bool) string {
 		case '{', '[':
 			t = content(t, all)
 		default:
+			if !all {
+				return t
+			}
 			inner, ok := printed(t)
-			if !all || !ok {
+			if !ok {
 				return t
 			}
 			t = inner
