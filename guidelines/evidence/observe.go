@@ -36,6 +36,9 @@ type Observation struct {
 	// Before are the tools that had answered successfully before in the run, in the order of
 	// their first answer, at most maxBefore.
 	Before []string
+	// Last and Since are those of rules.Call.
+	Last  []rules.Used
+	Since uint32
 	// Same is equal for equal inputs; 0 in old stored observations.
 	Same uint64
 	// Answer is what the output was like.
@@ -91,8 +94,14 @@ func answerOf(output string) Answer {
 // run is what is remembered of one run.
 type run struct {
 	tools  []string
+	good   []int // when each of these was called last, of the good calls
+	paths  []string
 	values map[uint64]stood
+	given  map[uint64]uses
+	names  map[gave]string
 	calls  map[string]called // by tool
+
+	answers int // good calls
 }
 
 // called is how often a run called a tool, and when last.
@@ -141,8 +150,15 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	if len(r.tools) > 0 {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
-	if !wrong(c) {
-		r.learn(o.seed, c.Tool, c.Output)
+	if ob.Named {
+		ob.Last, ob.Since = r.last(o.seed, ob.leaves), r.since(c.Tool, n)
+	}
+	if wrong(c) {
+		return ob
+	}
+	if at, ok := r.place(c.Tool); ok {
+		r.learn(o.seed, at, c.Output)
+		r.give(o.seed, at, ob.leaves)
 	}
 	return ob
 }
@@ -184,7 +200,7 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]stood{}, calls: map[string]called{}}
+		r = &run{values: map[uint64]stood{}, given: map[uint64]uses{}, names: map[gave]string{}, calls: map[string]called{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}
@@ -205,15 +221,7 @@ func (r *run) turn(tool string, at time.Time) (n int, pause float64) {
 }
 
 // learn notes the id-like values of an output; the first tool to show one keeps it.
-func (r *run) learn(seed maphash.Seed, tool, output string) {
-	at := slices.Index(r.tools, tool)
-	if at < 0 {
-		if len(r.tools) >= maxRunTools {
-			return
-		}
-		at = len(r.tools)
-		r.tools = append(r.tools, tool)
-	}
+func (r *run) learn(seed maphash.Seed, at int, output string) {
 	text, mark := textsafe.Head(output, scannedBytes), uint8(0)
 	for from, i := 0, 0; i <= len(text); i++ {
 		if i < len(text) && marks[text[i]] != delimits {

@@ -37,7 +37,8 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 		c := rules.Call{
 			Input: ob.Input, Leaves: ob.values(), Sizes: ob.Sizes, Same: ob.Same, Turn: ob.Turn, Pause: ob.Pause,
 			Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer,
-			Party: who.of[i], Shared: who.keyed, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
+			Party: who.of[i], Shared: who.keyed, Before: ob.Before, Last: ob.Last, Since: ob.Since, Sources: ob.Sources,
+			Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
 		switch {
 		case c.Bad:
@@ -65,7 +66,7 @@ func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 func (ob *Observation) Planned() *rules.Planned {
 	return rules.Plan(&rules.Call{
 		Input: ob.Input, Leaves: ob.leaves, Sizes: ob.Sizes, Turn: ob.Turn, Pause: ob.Pause,
-		Named: ob.Named, Before: ob.Before, Sources: ob.Sources,
+		Named: ob.Named, Before: ob.Before, Last: ob.Last, Since: ob.Since, Sources: ob.Sources,
 	})
 }
 

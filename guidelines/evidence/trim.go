@@ -115,6 +115,8 @@ type storedObservation struct {
 	Output   string                  `json:"m,omitempty"`
 	Sources  []Source                `json:"p,omitempty"`
 	Before   []string                `json:"d,omitempty"`
+	Last     []rules.Used            `json:"l,omitempty"`
+	Since    uint32                  `json:"g,omitzero"`
 	Same     uint64                  `json:"h,omitzero"`
 	Answer   Answer                  `json:"y,omitzero"`
 }
@@ -124,7 +126,8 @@ func (ob *Observation) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return jsonv2.MarshalEncode(enc, &storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score,
 		ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Sizes, ob.Turn, ob.Pause, ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Sizes, ob.Turn, ob.Pause, ob.Output, ob.Sources, ob.Before, ob.Last, ob.Since,
+		ob.Same, ob.Answer,
 	})
 }
 
@@ -145,6 +148,7 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
 		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before,
+		Last: k.Last, Since: k.Since,
 		Sizes: k.Sizes, Turn: k.Turn, Pause: k.Pause, Same: k.Same, Answer: k.Answer,
 	}
 	return nil

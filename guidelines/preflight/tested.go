@@ -28,15 +28,19 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 	if v.observer == nil {
 		v.observer = evidence.NewObserver()
 		if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
+			v.past = map[memoryd.CallKey]*tested.Planned{}
 			for _, c := range slices.Backward(v.RunCalls) {
-				v.observer.Observe(&memoryd.Call{
+				ob := v.observer.Observe(&memoryd.Call{
 					ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, Success: c.Success, Metadata: run,
 					Evaluation: memoryd.Evaluation{State: c.State, Score: c.Score},
 				})
+				if c.Tool == m.options.Tool {
+					v.past[c.Key] = ob.Planned()
+				}
 			}
 		}
 	}
-	ob := v.observer.Observe(&memoryd.Call{Input: input, Metadata: run})
+	ob := v.observer.Observe(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: m.options.Tool}, Input: input, Metadata: run})
 	ob.Turn, ob.Pause = v.turn(m.options.Tool)
 	p := ob.Planned()
 	for i := range v.run {

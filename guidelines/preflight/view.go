@@ -27,6 +27,7 @@ type view struct {
 	breaks []*Tested   // what it breaks of what calls bear out
 	// observer has read the calls of the run; nil before it is needed.
 	observer *evidence.Observer
+	past     map[memoryd.CallKey]*tested.Planned // the tool's calls of the run, as they were planned
 }
 
 // runCall is a judged call of the same tool in the run.
@@ -51,17 +52,22 @@ func outcome(c *store.RunCall) (failed, known bool) {
 func (m *Model) view(in *planned, p Planned) *view {
 	t := &tally{m: m, v: &view{Planned: p, in: in}, hasWorked: m.judged > m.failed, failures: m.failed}
 	v := t.v
-	for _, place := range m.byInput[in.identity] {
-		c := &m.calls[place]
-		t.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
-	}
-	if p.Run == "" { // a run tells more
-		t.since()
-	}
 	t.ofRun()
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
 		v.run = slices.DeleteFunc(v.run, func(c runCall) bool { return c.failed && m.avoids(v, &c) })
+	}
+	other := m.otherwise(v)
+	for _, place := range m.byInput[in.identity] {
+		if c := &m.calls[place]; !other[c.key] {
+			t.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
+		}
+	}
+	if p.Run == "" { // a run tells more
+		t.since()
+	}
+	for i := range v.run {
+		t.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same, false)
 	}
 	v.take()
 	common := 0.0
@@ -75,8 +81,29 @@ func (m *Model) view(in *planned, p Planned) *view {
 // avoids reports whether a call of the run failed by a rule that the planned call keeps: then that
 // failure says nothing of it.
 func (m *Model) avoids(v *view, failed *runCall) bool {
-	p := tested.Plan(&tested.Call{Input: failed.Input})
-	return slices.ContainsFunc(m.brokenBy(p), func(t *Tested) bool { return !t.About() && !slices.Contains(v.breaks, t) && !v.contradicts(t) })
+	p, told := v.past[failed.Key]
+	if !told {
+		p = tested.Plan(&tested.Call{Input: failed.Input})
+	}
+	return slices.ContainsFunc(m.brokenBy(p), func(t *Tested) bool {
+		return (told || !t.About()) && !slices.Contains(v.breaks, t) && !v.contradicts(t)
+	})
+}
+
+// otherwise lists the calls that went wrong for what their run had done, where the planned call
+// comes after something else: of equal inputs these say nothing.
+func (m *Model) otherwise(v *view) map[memoryd.CallKey]bool {
+	keys := map[memoryd.CallKey]bool{}
+	for i := range m.options.Tested {
+		t := &m.options.Tested[i]
+		if !t.About() || t.Doubtful || slices.Contains(v.breaks, t) || v.contradicts(t) {
+			continue
+		}
+		for _, k := range t.Keys {
+			keys[k] = true
+		}
+	}
+	return keys
 }
 
 // take looks at how the tool's calls in the run came out.
@@ -146,7 +173,6 @@ func (t *tally) ofRun() {
 		}
 		same := v.in.equals(c.Input)
 		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), same: same})
-		t.unlearned(c.Key, failed, same, false)
 	}
 }
 

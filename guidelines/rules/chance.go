@@ -24,11 +24,21 @@ func chance(bad, n, good, all int) float64 {
 // those. How values are written, their sizes and parts of the calls are many ways to look, and all
 // count.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
+	sets := 1.0
+	switch c.what {
+	case notIn:
+		sets = subsets(len(s.column(c.p).texts), len(c.set))
+	case notLike:
+		sets = subsets(len(s.column(c.p).forms), len(c.set))
+	case lastNotIn:
+		sets = subsets(c.of, len(c.set))
+	default:
+	}
 	if s.guards > 0 {
-		return float64(s.guards * s.ways)
+		return float64(s.guards*s.ways) * sets
 	}
 	if c.refined() {
-		return float64(rarer * s.finer)
+		return float64(rarer*s.finer) * sets
 	}
 	columns := 0.0
 	for i := range s.columns {
@@ -55,10 +65,8 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 			}
 		}
 		return max(columns, looks)
-	case notIn:
-		return columns * subsets(len(s.column(c.p).texts), len(c.set))
-	case notLike:
-		return columns * subsets(len(s.column(c.p).forms), len(c.set))
+	case notIn, notLike:
+		return columns * sets
 	default:
 		return columns * float64(s.looked[at{c.what, c.p, c.q, c.op}])
 	}

@@ -39,6 +39,9 @@ const (
 	notAfter
 	aboveWithout
 	notBefore
+	notSince
+	lastIs
+	lastNotIn
 	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
 )
@@ -192,6 +195,29 @@ var conditions = []condition{
 		name: "not_before", holds: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
 		line: func(h *hypothesis, _, _ string, _ []string) string { return "Call `" + h.tool + "` first" },
 	},
+	notSince: {
+		name: "not_since",
+		holds: func(h *hypothesis, r *row, _ value) bool {
+			at := slices.Index(r.Before, h.tool)
+			return r.Since != 0 && (at < 0 || r.Since&(1<<at) == 0)
+		},
+		line: func(h *hypothesis, _, _ string, _ []string) string { return "Call `" + h.tool + "` first, each time" },
+	},
+	lastIs: {
+		name: "last_is", finer: true, holds: func(h *hypothesis, r *row, _ value) bool { return r.lastUse(h.p, h.through) == h.set[0] },
+		line: func(_ *hypothesis, p, _ string, shown []string) string {
+			return "Give no " + p + " that the run last used in " + anyOf(shown)
+		},
+	},
+	lastNotIn: {name: "last_not_in", finer: true, holds: func(h *hypothesis, r *row, _ value) bool {
+		use := r.lastUse(h.p, h.through)
+		return use != "" && !slices.Contains(h.set, use)
+	}, line: func(h *hypothesis, p, _ string, shown []string) string {
+		if slices.Contains(h.set, unused) {
+			return "Give no " + p + " that the run last used in " + anyOf(shown)
+		}
+		return "Give a " + p + " that the run last used in " + anyOf(shown)
+	}},
 	says: {name: "says"},
 	exceeds: {name: "exceeds", holds: func(h *hypothesis, r *row, v value) bool {
 		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
@@ -209,6 +235,10 @@ type hypothesis struct {
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
+	// through are the uses of a value that tell nothing: the one before counts. of is how many
+	// uses there were to choose the set from.
+	through []string
+	of      int
 	guard
 }
 

@@ -192,6 +192,7 @@ func (s *search) propose(cols []column) []hypothesis {
 		out = append(out, sources(rows, c.name)...)
 		if !s.hints {
 			out = append(out, s.takens(c)...)
+			out = append(out, s.lasts(c)...)
 		}
 	}
 	if s.where == "" && !s.hints {
@@ -385,8 +386,8 @@ func orders(rows []row) []hypothesis {
 	var out []hypothesis
 	for i := range rows {
 		for _, tool := range rows[i].Before {
-			if len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) && tellable(tool) {
-				out = append(out, hypothesis{what: notBefore, tool: tool})
+			if len(out) < 2*maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) && tellable(tool) {
+				out = append(out, hypothesis{what: notBefore, tool: tool}, hypothesis{what: notSince, tool: tool})
 			}
 		}
 	}

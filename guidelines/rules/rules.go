@@ -53,6 +53,11 @@ type Call struct {
 	Pause float64
 	// Before are the tools that had answered in the run.
 	Before []string
+	// Last says in which tools good calls of the run used the values of the input last; those that
+	// it does not name, in none. Since has a bit for each of Before that was called since the tool's
+	// last good call in the run. Both are unknown where Since is 0.
+	Last  []Used
+	Since uint32
 	// Sources show where the identifiers of the input were seen before.
 	Sources []Source
 }
@@ -66,6 +71,16 @@ type Source struct {
 	// blanks.
 	State string `json:"s,omitempty"`
 }
+
+// Used is in which tools the value of a parameter was used last, as "tool parameter", the newest
+// first, at most MaxLast.
+type Used struct {
+	Path string   `json:"p"`
+	In   []string `json:"t"`
+}
+
+// SinceKnown stands in each Since of a call whose run is known.
+const SinceKnown = 1 << 31
 
 // Effect is what the condition of a rule leads to.
 type Effect string
@@ -146,7 +161,7 @@ func (r *Rule) GroundID() string {
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
 	switch r.when.what {
-	case is, inState, begins, says, exceeds, marked, unmarked:
+	case is, lastIs, inState, begins, says, exceeds, marked, unmarked:
 		return r.when.set
 	default:
 		return nil
@@ -258,7 +273,8 @@ func (r *Rule) Alone() bool { return r.when.what != taken && r.when.what != take
 // About reports whether the rule is about a property of the run's earlier answers. Then it
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
-	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore || r.when.what == exceeds
+	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore || r.when.what == notSince || r.when.what == exceeds ||
+		r.when.what == lastIs || r.when.what == lastNotIn
 }
 
 // Limits on what is tested and published.

@@ -109,6 +109,9 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
+	case lastIs, lastNotIn:
+		show = h.usesShown(s.rows)
+		return "", show, len(show) > 0
 	case taken, takenInRun:
 		r.given = given(s.rows, h.p)
 	default:

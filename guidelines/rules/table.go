@@ -42,7 +42,7 @@ type row struct {
 	said   string // the same where it is rare
 	place  int
 	taken  map[string]int // by whom a value was given before
-	repeat bool           // the same input was sent in this run before
+	repeat bool           // the same input went wrong in this run before
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -122,7 +122,7 @@ func rowsOf(calls []Call, most int) []row {
 		}
 		if s := (sent{r.Run, r.Same, string(r.Input)}); r.Named {
 			r.repeat = seen[s]
-			seen[s] = true
+			seen[s] = r.repeat || r.Bad
 		}
 		rows = append(rows, r)
 	}

@@ -1,0 +1,124 @@
+package evidence
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"memoryd/guidelines/rules"
+)
+
+// gave is which tool a good call gave a value to, and as what: their places.
+type gave struct{ tool, path uint8 }
+
+// uses are the last of a value, each of another tool or parameter, the newest first.
+type uses struct {
+	list [rules.MaxLast]gave
+	n    int
+}
+
+// Limits on what is remembered of the values that a run gave.
+const (
+	maxRunPaths = 64
+	maxGiven    = 80 // bytes of a value
+)
+
+// given is what is remembered of a value that a call gives; false for one that names nothing.
+func given(seed maphash.Seed, l *rules.Leaf) (value uint64, ok bool) {
+	switch {
+	case strings.Contains(l.Path, "[]"):
+		return 0, false
+	case l.Kind == rules.Text && len(l.Text) > 0 && len(l.Text) <= maxGiven:
+	case l.Kind == rules.Number && len(l.Text) >= rules.LongNumber:
+	default:
+		return 0, false
+	}
+	return maphash.String(seed, l.Text), true
+}
+
+// last says by parameter in which tools the run used its value last.
+func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
+	for i := range leaves {
+		value, ok := given(seed, &leaves[i])
+		u := r.given[value]
+		if !ok || u.n == 0 {
+			continue
+		}
+		used := rules.Used{Path: leaves[i].Path, In: make([]string, u.n)}
+		for k, g := range u.list[:u.n] {
+			used.In[k] = r.name(g)
+		}
+		list = append(list, used)
+	}
+	return list
+}
+
+// name is a use as "tool parameter", one text for all of the run.
+func (r *run) name(g gave) string {
+	name, known := r.names[g]
+	if !known {
+		name = r.tools[g.tool] + " " + r.paths[g.path]
+		r.names[g] = name
+	}
+	return name
+}
+
+// since are, of the first n tools of the run, those called since the last good call of one; see
+// rules.Call.
+func (r *run) since(tool string, n int) uint32 {
+	last, mask := -1, uint32(rules.SinceKnown)
+	if at := slices.Index(r.tools, tool); at >= 0 {
+		last = r.good[at]
+	}
+	for i := range n {
+		if r.good[i] > last {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// place is where a tool that answered stands among those of the run; false for one too many.
+func (r *run) place(tool string) (at int, ok bool) {
+	if at = slices.Index(r.tools, tool); at < 0 {
+		if len(r.tools) >= maxRunTools {
+			return 0, false
+		}
+		at = len(r.tools)
+		r.tools, r.good = append(r.tools, tool), append(r.good, 0)
+	}
+	r.answers++
+	r.good[at] = r.answers
+	return at, true
+}
+
+// give notes the values that a good call gave to a tool.
+func (r *run) give(seed maphash.Seed, at int, leaves []rules.Leaf) {
+	for i := range leaves {
+		value, ok := given(seed, &leaves[i])
+		if !ok {
+			continue
+		}
+		path := slices.Index(r.paths, leaves[i].Path)
+		if path < 0 && len(r.paths) < maxRunPaths {
+			path = len(r.paths)
+			r.paths = append(r.paths, strings.Clone(leaves[i].Path))
+		}
+		if _, known := r.given[value]; path >= 0 && (known || len(r.given) < maxRunValues) {
+			u := r.given[value]
+			u.put(gave{uint8(at), uint8(path)}) //nolint:gosec // below maxRunTools and maxRunPaths
+			r.given[value] = u
+		}
+	}
+}
+
+// put makes a use the newest one.
+func (u *uses) put(g gave) {
+	at := slices.Index(u.list[:u.n], g)
+	if at < 0 {
+		u.n = min(u.n+1, len(u.list))
+		at = u.n - 1
+	}
+	copy(u.list[1:at+1], u.list[:at])
+	u.list[0] = g
+}
