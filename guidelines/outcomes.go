@@ -183,13 +183,13 @@ func (d *Document) shownBy(it *Item, wrote map[string]string) map[string]bool {
 	return by
 }
 
-// breaks gives, by ground, the calls that broke its rule.
+// breaks gives, by ground, the calls that broke its rule, where the tool's own calls show it.
 func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]bool {
 	found := map[string]map[memoryd.CallKey]bool{}
 	var planned []*rules.Planned
 	for _, g := range d.Grounds {
 		var r rules.Rule
-		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil || !r.Alone() {
+		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil || !r.Alone() || r.About() {
 			continue
 		}
 		if planned == nil {
