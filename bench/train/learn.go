@@ -19,7 +19,7 @@ type example struct {
 const (
 	passes = 20
 	rate   = 0.1
-	decay  = 0.0001
+	decay  = 0.0005
 )
 
 // model is what is learned for one question: a weight for each feature, and one for

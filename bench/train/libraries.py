@@ -1,10 +1,12 @@
-"""Runs what libraries.txt names: expressions, by libraries and web frameworks of Python.
+"""Runs what libraries.txt or node.txt names: expressions, by libraries and web frameworks of Python or JavaScript.
 
 Each is labelled by what became of it: an exception, or a status of 400 or more, is a failure. How a host words an
-exception takes turns. Libraries on odd places go to libraries.txt, the others to librariesaside.txt.
+exception takes turns. What libraries on odd places give is learned from; the others go to a set aside.
 
 	pip install -r bench/train/libraries-requirements.txt
 	python3 bench/train/libraries.py bench/train/libraries.txt evaluate/rules/testdata/outputs
+	npm install --ignore-scripts $(cat bench/train/node-requirements.txt)
+	NODE_PATH=node_modules python3 bench/train/libraries.py bench/train/node.txt evaluate/rules/testdata/outputs
 """
 
 import io
@@ -17,13 +19,13 @@ import tempfile
 
 # FORMS are how tools hand on an exception.
 FORMS = [
-    lambda e: str(e),
-    lambda e: f"Error: {e}",
-    lambda e: f"{type(e).__name__}: {e}",
-    lambda e: f"Error executing tool: {e}",
-    lambda e: json.dumps({"status": "error", "message": str(e)}),
-    lambda e: json.dumps({"result": None, "detail": str(e)}),
-    lambda e: f"Tool call did not complete: {type(e).__name__}({str(e)!r})",
+    lambda name, message: message,
+    lambda name, message: f"Error: {message}",
+    lambda name, message: f"{name}: {message}",
+    lambda name, message: f"Error executing tool: {message}",
+    lambda name, message: json.dumps({"status": "error", "message": message}),
+    lambda name, message: json.dumps({"result": None, "detail": message}),
+    lambda name, message: f"Tool call did not complete: {name}({message!r})",
 ]
 HOSTS = [lambda s, v: f"{s}.{v}", lambda s, v: f"mcp__{s}__{v}", lambda s, v: f"{s}_{v}", lambda s, v: f"{v}_{s}"]
 VERBS = ["run", "call", "apply", "query", "compute", "process", "get", "submit"]
@@ -39,60 +41,69 @@ def text(value):
         return str(value)
 
 
-def outcome(line, names, turn):
-    """Outputs of an expression, and whether it failed."""
+def outcome(line, names):
+    """Whether an expression failed, what it gave, and the name of an exception."""
     try:
         value = eval(line, names)
     except Exception as e:
-        forms = [FORMS[0], FORMS[1 + turn % (len(FORMS) - 1)]] if str(e) else [FORMS[2]]
-        return [f(e) for f in forms], True
+        return True, str(e), type(e).__name__
     if hasattr(value, "status_code"):
         body = value.text if isinstance(value.text, str) else value.get_data(as_text=True)
-        return [body], value.status_code >= 400
+        return value.status_code >= 400, body, ""
     if type(value).__name__ == "ExecutionResult":
-        return [json.dumps(value.formatted)], bool(value.errors)
+        return bool(value.errors), json.dumps(value.formatted), ""
     if type(value).__module__.startswith("django") or type(value).__name__ == "Response":
-        return [value.content.decode()], value.status_code >= 400
-    return [text(value)], False
+        return value.status_code >= 400, value.content.decode(), ""
+    return False, text(value), ""
 
 
 def child(source):
     """Runs one library and prints what came of it."""
-    head, *lines = source.splitlines()
-    name, setup = head[2:].split(" | ", 1)
+    name, setup, *lines = source.splitlines()
     names = sys.modules["__main__"].__dict__ if name == "django" else {"__name__": "__main__"}
     exec(setup, names)
-    rows = []
-    for turn, line in enumerate(lines):
-        half = line.startswith("~ ")
-        expression = line.removeprefix("~ ")
-        outputs, failed = outcome(expression, names, turn)
-        label = "error" if failed else "partial" if half else "ok"
-        for out in outputs:
-            tool = HOSTS[len(rows) % len(HOSTS)](name, VERBS[(turn + len(name)) % len(VERBS)])
-            rows.append((tool, label, json.dumps({"expression": expression}), out.strip()))
-    print("\n" + json.dumps(rows))
+    print("\n" + json.dumps([outcome(line, names) for line in lines]))
+
+
+def calls(name, lines, outcomes):
+    """Gives each output with its tool, its label and its input."""
+    made = 0
+    for turn, (line, (failed, out, kind)) in enumerate(zip(lines, outcomes, strict=True)):
+        forms = [lambda _, message: message]
+        if kind:
+            forms = [FORMS[0], FORMS[1 + turn % (len(FORMS) - 1)]] if out else [FORMS[2]]
+        label = "error" if failed else "partial" if line.startswith("~ ") else "ok"
+        for form in forms:
+            tool = HOSTS[made % len(HOSTS)](name, VERBS[(turn + len(name)) % len(VERBS)])
+            made += 1
+            yield tool, label, json.dumps({"expression": line.removeprefix("~ ")}), form(kind, out).strip()
 
 
 def main():
     if sys.argv[1] == "-":
         return child(sys.stdin.read())
-    parts = open(sys.argv[1]).read().split("\n= ")[1:]
+    name = os.path.basename(sys.argv[1])
+    here = os.path.dirname(os.path.abspath(__file__))
+    runner = ["node", os.path.join(here, "libraries.js")] if name == "node.txt" else [sys.executable, os.path.abspath(__file__), "-"]
+    with open(sys.argv[1]) as f:
+        parts = f.read().split("\n= ")[1:]
     halves = [io.StringIO(), io.StringIO()]
     for place, part in enumerate(parts):
+        head, *lines = part.strip().splitlines()
+        library, setup = head.split(" | ", 1)
         with tempfile.TemporaryDirectory() as folder:
-            env = dict(os.environ, TZ="UTC", NO_COLOR="1", PYTHONWARNINGS="ignore", PYTHONHASHSEED="1")
-            done = subprocess.run([sys.executable, os.path.abspath(__file__), "-"], input="= " + part, env=env, cwd=folder,
-                                  capture_output=True, text=True, check=False)
-            if done.returncode:
-                sys.exit(f"{part.split(' ')[0]}: {done.stderr[-600:]}")
-            for tool, label, given, out in json.loads(done.stdout.splitlines()[-1]):
-                out = re.sub("0x[0-9a-f]{12}", "0x7f0000000000", out)
-                out = out.replace(folder, "/srv/app").replace(os.path.expanduser("~"), "/home/ann")
+            env = dict(os.environ, TZ="UTC", NO_COLOR="1", PYTHONWARNINGS="ignore", PYTHONHASHSEED="1", NODE_ENV="production")
+            source = "\n".join([library, setup, *(line.removeprefix("~ ") for line in lines)])
+            done = subprocess.run(runner, input=source, env=env, cwd=folder, capture_output=True, text=True, check=False)
+            if done.returncode or not done.stdout:
+                sys.exit(f"{library}: {done.stderr[-600:]}")
+            for tool, label, given, out in calls(library, lines, json.loads(done.stdout.splitlines()[-1])):
+                out = re.sub("\x1b\\[[0-9;]*m", "", re.sub("0x[0-9a-f]{12}", "0x7f0000000000", out))
+                out = out.replace(folder, "/srv/app").replace(here, "/srv/app").replace(os.path.expanduser("~"), "/home/ann")
                 if out and len(out) < 4000 and "\n@@ " not in out:
                     halves[place % 2].write(f"@@ {tool} | {label} | {given}\n{out}\n")
-    for half, name in zip(halves, ["libraries.txt", "librariesaside.txt"], strict=True):
-        with open(os.path.join(sys.argv[2], name), "w") as f:
+    for half, aside in zip(halves, ["", "aside"], strict=True):
+        with open(os.path.join(sys.argv[2], name.replace(".txt", aside + ".txt")), "w") as f:
             f.write(half.getvalue())
 
 

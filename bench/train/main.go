@@ -29,10 +29,10 @@ func main() {
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
 	models := flag.String("models", "",
 		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
-	programs := flag.Bool("programs", false, "first run the programs of this machine that commands.txt names, to learn from what they print")
+	programs := flag.String("programs", "", "first run the programs of this machine that this list names: commands.txt or unseen.txt")
 	servers := flag.Bool("servers", false, "first run the servers that servers.txt names, to be measured by what they answer")
 	flag.Parse()
-	if err := run(*root, *models, *check, *programs, *servers); err != nil {
+	if err := run(*root, *models, *programs, *check, *servers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -41,10 +41,10 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root, models string, check, programs, servers bool) error {
+func run(root, models, programs string, check, servers bool) error {
 	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
-	if programs {
-		if err := runPrograms(context.Background(), filepath.Join(folder, "commands.txt"), outputs); err != nil {
+	if programs != "" {
+		if err := runPrograms(context.Background(), filepath.Join(folder, programs), outputs); err != nil {
 			return err
 		}
 	}

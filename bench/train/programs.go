@@ -23,11 +23,18 @@ var shells = []string{"bash", "run_command", "execute_shell", "terminal", "shell
 // saysNo are programs whose status 1 is an answer.
 var saysNo = []string{"grep ", "diff ", "cmp "}
 
-// runPrograms runs what commands.txt names, in a folder of its own, and writes what came of
-// it to two sets, commands.txt to learn from, and commandsaside.txt; they share no tool. Each
-// output is labelled by its exit status, and stands there twice: as that of a shell, and of a
-// tool that does this alone. What printed nothing is left out.
+// setsOf are the sets that a list fills; they share no tool. Of those of commands.txt one is to
+// learn from.
+var setsOf = map[string][]string{
+	"commands.txt": {"commands.txt", "commandsaside.txt"}, "unseen.txt": {"unseen.txt"},
+}
+
+// runPrograms runs what a list names, in a folder of its own, and writes what came of it to
+// its sets. Each output is labelled by its exit status, and stands there
+// twice: as that of a shell, and of a tool that does this alone. What printed nothing is left
+// out.
 func runPrograms(ctx context.Context, list, outputs string) error {
+	sets := setsOf[filepath.Base(list)]
 	text, err := os.ReadFile(list) //nolint:gosec // a file of the sources
 	if err != nil {
 		return err
@@ -53,8 +60,8 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 		out, err := c.CombinedOutput()
 		return strings.TrimSpace(scrub.Replace(string(out))), err
 	}
-	half, place := map[string]int{}, 0
-	var halves [2]strings.Builder
+	part, place := map[string]int{}, 0
+	parts := make([]strings.Builder, len(sets))
 	for line := range strings.SplitSeq(string(text), "\n") {
 		if setup, is := strings.CutPrefix(line, "+ "); is {
 			if out, err := shell(setup); err != nil {
@@ -66,8 +73,8 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 		if !is || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if _, known := half[tool]; !known {
-			half[tool] = len(half) % 2
+		if _, known := part[tool]; !known {
+			part[tool] = len(part) % len(sets)
 		}
 		out, err := shell(command)
 		status, failed := errors.AsType[*exec.ExitError](err)
@@ -86,12 +93,12 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 			labelledCall(shells[place%len(shells)], label, map[string]any{"command": command}, out),
 			labelledCall(tool, label, map[string]any{"query": rest}, out),
 		} {
-			fmt.Fprintf(&halves[half[tool]], "@@ %s | %s | %s\n%s\n", c.call.Tool, label, c.call.Input, out)
+			fmt.Fprintf(&parts[part[tool]], "@@ %s | %s | %s\n%s\n", c.call.Tool, label, c.call.Input, out)
 		}
 		place++
 	}
-	for i, name := range []string{"commands.txt", "commandsaside.txt"} {
-		if err := os.WriteFile(filepath.Join(outputs, name), []byte(halves[i].String()), 0o644); err != nil { //nolint:gosec // a file of the sources
+	for i, name := range sets {
+		if err := os.WriteFile(filepath.Join(outputs, name), []byte(parts[i].String()), 0o644); err != nil { //nolint:gosec // a file of the sources
 			return err
 		}
 	}

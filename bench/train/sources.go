@@ -17,9 +17,9 @@ import (
 )
 
 // heldOut are the sets of outputs that nothing is learned from, so that they tell how
-// good the judge is on outputs that it never saw. The two of libraries.py share no library.
+// good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
-	"twentysixth.txt", "programs.txt", "commandsaside.txt", "servers.txt", "libraries.txt", "librariesaside.txt",
+	"twentysixth.txt", "programs.txt", "commandsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt", "unseen.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
@@ -36,6 +36,9 @@ const (
 	generated       = "generated.txt"
 	translations    = "translations.txt"
 	generatedWeight = 0.2
+
+	// librarySuccess is how much more a success of libraries counts, since few of them are.
+	librarySuccess = 3
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
@@ -198,6 +201,10 @@ func (s *source) examples(yes string, words *meanings) (examples []example) {
 		switch s.name {
 		case generated, translations:
 			e.weight = generatedWeight
+		case "libraries.txt", "node.txt":
+			if c.label == "ok" {
+				e.weight = librarySuccess
+			}
 		case records:
 			e.weight = recordsWeight
 		}

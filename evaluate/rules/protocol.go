@@ -36,6 +36,9 @@ func protocolError(v *view, t *text) (finding, bool) {
 			return f, true
 		}
 	}
+	if scpiForm.MatchString(first.s) {
+		return fails("protocol-error", first.s, "the instrument answered with the number of an error"), true
+	}
 	if strings.HasSuffix(t.last().s, "isError=True") {
 		return fails("protocol-error", first.s, "the reply carries the protocol's error flag"), true
 	}
@@ -68,6 +71,9 @@ func httpStatus(v *view, t *text) (finding, bool) {
 
 // statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200, SIP/2.0 486, RTSP/1.0 454.
 var statusForm = regexp.MustCompile(`^[A-Za-z]{3,4}/\d(?:\.\S*)? ([1-5]\d\d)(?:[^\w.]|\.\D|\.?$)`)
+
+// scpiForm is how instruments number errors: -113,"Undefined header".
+var scpiForm = regexp.MustCompile(`^-[1-4]\d\d,"`)
 
 // errorForm is how a download ends that failed: ERROR 404: Not Found.
 var errorForm = regexp.MustCompile(` ERROR ([45]\d\d): `)

@@ -79,7 +79,7 @@ func readCalls(t *testing.T, file string) (calls []*recorded) {
 
 // inMemory starts a server whose store ends with it.
 func inMemory(t *testing.T) *daemon.Process {
-	return binary.Start(t, t.TempDir(), []string{"TZ=UTC", "MEMORYD_STORE_BACKEND=mem"})
+	return binary.Start(t, t.TempDir(), []string{"TZ=UTC", "MEMORYD_STORE_BACKEND=mem", "MEMORYD_QUOTAS_WORKSPACES=20000"})
 }
 
 // withKey starts a server that hashes secrets with the key of testdata, so that equal
