@@ -42,24 +42,58 @@ func readOutputs(t *testing.T) (all []labelled) {
 // TestVerdictsOfLabelledOutputs judges each output as the first of its tool.
 func TestVerdictsOfLabelledOutputs(t *testing.T) {
 	s := inMemory(t)
-	var lines []string
-	for i, c := range readOutputs(t) {
-		a := s.Post("/add_tool_call_result", map[string]any{
-			"workspace_id": fmt.Sprintf("w%d", i), "tool_call_results": []any{map[string]any{
+	all := readOutputs(t)
+	lines := make([]string, len(all))
+	for n, at := range apart(all) {
+		var sent []any
+		of := map[string]int{} // places, by tool
+		for _, i := range at {
+			c := &all[i]
+			of[c.tool] = i
+			sent = append(sent, map[string]any{
 				"tool_name": c.tool, "input": json.RawMessage(c.input), "output": c.output, "create_time": "2026-01-01 00:00:00",
-			}},
-		})
-		if len(a.Metadata.MemoryList) != 1 || len(a.Metadata.MemoryList[0].Calls) != 1 {
-			t.Fatalf("%s: %s", c.name, a.Answer)
+			})
 		}
-		call := a.Metadata.MemoryList[0].Calls[0]
-		score := fmt.Sprint(call.Metadata["evaluation_state"])
-		if score == "judged" {
-			score = fmt.Sprintf("%.1f", call.Score)
+		a := s.Post("/add_tool_call_result", map[string]any{"workspace_id": fmt.Sprintf("w%d", n), "tool_call_results": sent})
+		if len(a.Metadata.MemoryList) != len(at) {
+			t.Fatalf("%d tools, want %d: %s", len(a.Metadata.MemoryList), len(at), a.Answer)
 		}
-		lines = append(lines, c.name+"\t"+c.label+"\t"+score+"\t"+fmt.Sprint(call.Metadata["judged_rule"]))
+		for _, tool := range a.Metadata.MemoryList {
+			i, known := of[tool.WhenToUse]
+			if !known || len(tool.Calls) != 1 {
+				t.Fatalf("%d calls of %q: %s", len(tool.Calls), tool.WhenToUse, a.Answer)
+			}
+			c, call := &all[i], tool.Calls[0]
+			score := fmt.Sprint(call.Metadata["evaluation_state"])
+			if score == "judged" {
+				score = fmt.Sprintf("%.1f", call.Score)
+			}
+			lines[i] = c.name + "\t" + c.label + "\t" + score + "\t" + fmt.Sprint(call.Metadata["judged_rule"])
+		}
 	}
 	compare(t, "verdicts.txt", lines, betterOf)
+}
+
+var parting = strings.NewReplacer("_", "", "-", "", ".", "", "/", "", ":", "")
+
+// apart parts outputs into requests, in each of which every output is of another tool: hosts write
+// the name of one in several ways.
+func apart(all []labelled) (requests [][]int) {
+	const most = 50
+	next := map[string]int{} // by tool, the first request without it
+	for i := range all {
+		tool := parting.Replace(strings.TrimPrefix(strings.ToLower(all[i].tool), "mcp__"))
+		n := next[tool]
+		for n < len(requests) && len(requests[n]) >= most {
+			n++
+		}
+		if n == len(requests) {
+			requests = append(requests, nil)
+		}
+		requests[n] = append(requests[n], i)
+		next[tool] = n + 1
+	}
+	return requests
 }
 
 // betterOf counts by the labels what changed verdicts are: for better or worse.
