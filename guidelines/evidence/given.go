@@ -8,14 +8,17 @@ import (
 	"memoryd/guidelines/rules"
 )
 
+// value is a value that good calls gave: as the parameter at a place of the run's paths, or as any.
+type value struct {
+	hash uint64
+	path uint8
+}
+
+// anyPath stands for all parameters.
+const anyPath = maxRunPaths
+
 // gave is which tool a good call gave a value to, and as what: their places.
 type gave struct{ tool, path uint8 }
-
-// uses are the last of a value, each of another tool or parameter, the newest first.
-type uses struct {
-	list [rules.MaxLast]gave
-	n    int
-}
 
 // Limits on what is remembered of the values that a run gave.
 const (
@@ -24,7 +27,7 @@ const (
 )
 
 // given is what is remembered of a value that a call gives; false for one that names nothing.
-func given(seed maphash.Seed, l *rules.Leaf) (value uint64, ok bool) {
+func given(seed maphash.Seed, l *rules.Leaf) (hash uint64, ok bool) {
 	switch {
 	case strings.Contains(l.Path, "[]"):
 		return 0, false
@@ -36,19 +39,24 @@ func given(seed maphash.Seed, l *rules.Leaf) (value uint64, ok bool) {
 	return maphash.String(seed, l.Text), true
 }
 
-// last says by parameter in which tools the run used its value last.
+// last says in which tools the run used the values of an input last: as the same parameter, else as
+// any.
 func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
 	for i := range leaves {
-		value, ok := given(seed, &leaves[i])
-		u := r.given[value]
-		if !ok || u.n == 0 {
+		hash, ok := given(seed, &leaves[i])
+		if !ok {
 			continue
 		}
-		used := rules.Used{Path: leaves[i].Path, In: make([]string, u.n)}
-		for k, g := range u.list[:u.n] {
-			used.In[k] = r.name(g)
+		g, known := gave{}, false
+		if at := slices.Index(r.paths, leaves[i].Path); at >= 0 {
+			g, known = r.given[value{hash, uint8(at)}] //nolint:gosec // below maxRunPaths
 		}
-		list = append(list, used)
+		if !known {
+			g, known = r.given[value{hash, anyPath}]
+		}
+		if known {
+			list = append(list, rules.Used{Path: leaves[i].Path, In: r.name(g)})
+		}
 	}
 	return list
 }
@@ -95,7 +103,7 @@ func (r *run) place(tool string) (at int, ok bool) {
 // give notes the values that a good call gave to a tool.
 func (r *run) give(seed maphash.Seed, at int, leaves []rules.Leaf) {
 	for i := range leaves {
-		value, ok := given(seed, &leaves[i])
+		hash, ok := given(seed, &leaves[i])
 		if !ok {
 			continue
 		}
@@ -104,21 +112,9 @@ func (r *run) give(seed maphash.Seed, at int, leaves []rules.Leaf) {
 			path = len(r.paths)
 			r.paths = append(r.paths, strings.Clone(leaves[i].Path))
 		}
-		if _, known := r.given[value]; path >= 0 && (known || len(r.given) < maxRunValues) {
-			u := r.given[value]
-			u.put(gave{uint8(at), uint8(path)}) //nolint:gosec // below maxRunTools and maxRunPaths
-			r.given[value] = u
+		if _, known := r.given[value{hash, anyPath}]; path >= 0 && (known || len(r.given) < maxRunValues) {
+			g := gave{uint8(at), uint8(path)} //nolint:gosec // below maxRunTools and maxRunPaths
+			r.given[value{hash, anyPath}], r.given[value{hash, g.path}] = g, g
 		}
 	}
-}
-
-// put makes a use the newest one.
-func (u *uses) put(g gave) {
-	at := slices.Index(u.list[:u.n], g)
-	if at < 0 {
-		u.n = min(u.n+1, len(u.list))
-		at = u.n - 1
-	}
-	copy(u.list[1:at+1], u.list[:at])
-	u.list[0] = g
 }

@@ -97,7 +97,7 @@ type run struct {
 	good   []int // when each of these was called last, of the good calls
 	paths  []string
 	values map[uint64]stood
-	given  map[uint64]uses
+	given  map[value]gave
 	names  map[gave]string
 	calls  map[string]called // by tool
 
@@ -200,7 +200,7 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]stood{}, given: map[uint64]uses{}, names: map[gave]string{}, calls: map[string]called{}}
+		r = &run{values: map[uint64]stood{}, given: map[value]gave{}, names: map[gave]string{}, calls: map[string]called{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}

@@ -58,7 +58,7 @@ func history(t *testing.T, byChance bool) (calls map[string][]memoryd.Call, obs 
 			path := []string{"amber.txt", "birch.txt", "cedar.txt"}[r.IntN(3)]
 			c := memoryd.Call{
 				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}, Key: memoryd.CallKey{byte(n), byte(n >> 8), 3}, Seq: int64(n),
-				Input: fmt.Appendf(nil, `{"path":%q}`, path), Output: "done", Success: true, TokenCost: -1,
+				Input: fmt.Appendf(nil, `{%q:%q}`, map[bool]string{true: "about", false: "path"}[tool == "note"], path), Output: "done", Success: true, TokenCost: -1,
 				Time:       time.Date(2027, 3, 1, 8, 0, 20*n, 0, time.UTC),
 				Metadata:   fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, run, run%3),
 				Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},

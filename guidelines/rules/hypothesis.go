@@ -204,13 +204,13 @@ var conditions = []condition{
 		line: func(h *hypothesis, _, _ string, _ []string) string { return "Call `" + h.tool + "` first, each time" },
 	},
 	lastIs: {
-		name: "last_is", finer: true, holds: func(h *hypothesis, r *row, _ value) bool { return r.lastUse(h.p, h.through) == h.set[0] },
+		name: "last_is", finer: true, holds: func(h *hypothesis, r *row, _ value) bool { return r.lastUse(h.p) == h.set[0] },
 		line: func(_ *hypothesis, p, _ string, shown []string) string {
 			return "Give no " + p + " that the run last used in " + anyOf(shown)
 		},
 	},
 	lastNotIn: {name: "last_not_in", finer: true, holds: func(h *hypothesis, r *row, _ value) bool {
-		use := r.lastUse(h.p, h.through)
+		use := r.lastUse(h.p)
 		return use != "" && !slices.Contains(h.set, use)
 	}, line: func(h *hypothesis, p, _ string, shown []string) string {
 		if slices.Contains(h.set, unused) {
@@ -235,10 +235,7 @@ type hypothesis struct {
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
-	// through are the uses of a value that tell nothing: the one before counts. of is how many
-	// uses there were to choose the set from.
-	through []string
-	of      int
+	of    int // how many there were to choose the set from, of uses
 	guard
 }
 

@@ -192,7 +192,7 @@ func (s *search) propose(cols []column) []hypothesis {
 		out = append(out, sources(rows, c.name)...)
 		if !s.hints {
 			out = append(out, s.takens(c)...)
-			out = append(out, s.lasts(c)...)
+			out = append(out, s.lasts(c.name)...)
 		}
 	}
 	if s.where == "" && !s.hints {

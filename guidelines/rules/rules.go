@@ -72,11 +72,11 @@ type Source struct {
 	State string `json:"s,omitempty"`
 }
 
-// Used is in which tools the value of a parameter was used last, as "tool parameter", the newest
-// first, at most MaxLast.
+// Used is in which tool the value of a parameter was used last, as "tool parameter": as the same
+// parameter where it was used so, else as any.
 type Used struct {
-	Path string   `json:"p"`
-	In   []string `json:"t"`
+	Path string `json:"p"`
+	In   string `json:"t"`
 }
 
 // SinceKnown stands in each Since of a call whose run is known.

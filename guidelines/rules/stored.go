@@ -60,17 +60,16 @@ func hypotheses(proposed []Proposal) (list []hypothesis) {
 
 // stored is a rule as it is kept with the guideline that says it.
 type stored struct {
-	What    string   `json:"what"`
-	P       string   `json:"p,omitempty"`
-	Q       string   `json:"q,omitempty"`
-	Op      operator `json:"op,omitempty"`
-	Bound   float64  `json:"bound,omitempty"`
-	Set     []string `json:"set,omitempty"`
-	Tool    string   `json:"tool,omitempty"`
-	Through []string `json:"through,omitempty"`
-	Where   string   `json:"where,omitempty"`
-	Value   string   `json:"value,omitempty"`
-	Edge    *float64 `json:"edge,omitempty"`
+	What  string   `json:"what"`
+	P     string   `json:"p,omitempty"`
+	Q     string   `json:"q,omitempty"`
+	Op    operator `json:"op,omitempty"`
+	Bound float64  `json:"bound,omitempty"`
+	Set   []string `json:"set,omitempty"`
+	Tool  string   `json:"tool,omitempty"`
+	Where string   `json:"where,omitempty"`
+	Value string   `json:"value,omitempty"`
+	Edge  *float64 `json:"edge,omitempty"`
 	plainRule
 }
 
@@ -79,7 +78,7 @@ type plainRule Rule // without the methods
 // MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
-	return json.Marshal(stored{h.what.String(), h.p, h.q, h.op, h.bound, h.set, h.tool, h.through, h.where, h.value, r.edge, plainRule(r)})
+	return json.Marshal(stored{h.what.String(), h.p, h.q, h.op, h.bound, h.set, h.tool, h.where, h.value, r.edge, plainRule(r)})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
@@ -94,7 +93,7 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	}
 	*r = Rule(s.plainRule)
 	r.when = hypothesis{
-		what: what(at), p: s.P, q: s.Q, op: s.Op, bound: s.Bound, set: s.Set, tool: s.Tool, through: s.Through, guard: guard{s.Where, s.Value},
+		what: what(at), p: s.P, q: s.Q, op: s.Op, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value},
 	}
 	r.edge = s.Edge
 	r.Parameter, _ = base(s.P)
