@@ -135,7 +135,7 @@ func (s *search) run() (found []Rule) {
 			s.kinds[k] = true
 		}
 		for range maxOfKind {
-			top, r, ok := s.best(k, by)
+			top, r, ok := s.best(k)
 			if !ok {
 				break
 			}
@@ -223,17 +223,12 @@ func (s *search) against(c *candidate) (good int) {
 // ends its warnings and suggestions.
 const Contradictions = 3
 
-// best is the rule that explains most of the open calls of a kind and can be told, in the words of
-// one that is told already where that says more of the same tool.
-func (s *search) best(kind string, told []*candidate) (*candidate, Rule, bool) {
+// best is the rule that explains most of the open calls of a kind and can be told.
+func (s *search) best(kind string) (*candidate, Rule, bool) {
 	for {
 		top, rule := s.top(kind)
 		if top == nil {
 			return nil, rule, false
-		}
-		if at := slices.IndexFunc(told, func(c *candidate) bool { return top.what == notBefore && c.tool == top.tool }); at >= 0 {
-			top = told[at]
-			rule.when = top.hypothesis
 		}
 		var behind []*row
 		for i := range s.rows {
