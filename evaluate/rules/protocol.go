@@ -66,7 +66,9 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	if code < "400" {
 		return finding{}, false
 	}
-	return fails("http-status", found.s, "the server answered with an error status").unsure(), true
+	f := fails("http-status", found.s, "the server answered with an error status")
+	f.sure = found.s == t.first().s // no log of answers, but one
+	return f, true
 }
 
 // statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200, SIP/2.0 486, RTSP/1.0 454.

@@ -64,6 +64,10 @@ func Heads(low string) bool {
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
 		return true
 	}
+	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' &&
+		(strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
+		return true // how Go joins errors
+	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
 	}
