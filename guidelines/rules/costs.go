@@ -29,22 +29,26 @@ func dear(own string, rows []row, e Effect) []Rule {
 	if e == Costly {
 		least = dearTokens
 	}
-	var known []row
+	var places []int
 	var costs []float64
 	for i := range rows {
 		if c := cost(&rows[i]); !rows[i].Bad && c > 0 {
-			known, costs = append(known, rows[i]), append(costs, c)
+			places, costs = append(places, i), append(costs, c)
 		}
 	}
-	if len(known) < 2*minCalls+minGood {
+	usual := stats.Median(costs)
+	open := make([]bool, len(costs))
+	for i, c := range costs {
+		open[i] = c >= dearTimes*usual && c-usual >= least
+	}
+	if len(costs) < 2*minCalls+minGood || !slices.Contains(open, true) {
 		return nil
 	}
-	usual := stats.Median(costs)
-	open := make([]bool, len(known))
-	for i := range known {
+	known := make([]row, len(places))
+	for i, at := range places {
+		known[i] = rows[at]
 		call := *known[i].Call
 		known[i].Call, known[i].kind = &call, ""
-		open[i] = costs[i] >= dearTimes*usual && costs[i]-usual >= least
 		call.Bad = open[i]
 	}
 	s := search{rows: known, open: slices.Clone(open), several: several(rows), parties: parties(rows), own: own, kinds: map[string]bool{}}

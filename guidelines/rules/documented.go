@@ -372,9 +372,23 @@ type refusal struct {
 	tried, worked int // changed calls on the same file after it, in its run
 }
 
+// unexplained counts the calls that went wrong and that no rule explains.
+func unexplained(calls []Call, explained []bool) (n int) {
+	for i := range calls {
+		if calls[i].Bad && !explained[i] {
+			n++
+		}
+	}
+	return n
+}
+
 // heard lists the documented refusals that calls heard which no other rule explains, with
 // what to do about them.
 func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rule) {
+	from := max(0, len(calls)-maxCalls)
+	if unexplained(calls[from:], explained[from:]) < minHeard {
+		return nil
+	}
 	type place struct {
 		run  uint64
 		file string
@@ -385,7 +399,7 @@ func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rul
 	for i := range rows {
 		inputs[rows[i].place] = rows[i].in
 	}
-	for i := max(0, len(calls)-maxCalls); i < len(calls); i++ {
+	for i := from; i < len(calls); i++ {
 		c, in := &calls[i], inputs[i]
 		of := names.parts(in)
 		id, line, p := "", "", ""

@@ -168,25 +168,49 @@ func (s *search) doubts(r *Rule) bool {
 	return q.calls > 0 && (!s.parties || len(q.parties) > 1)
 }
 
-// candidates lists the hypotheses that hardly a good call speaks against.
+// candidates lists the hypotheses that enough bad calls bear out and hardly a good one speaks against.
 func (s *search) candidates(cols []column) {
+	least, most := leastBad, maxWrong*s.good
+	if s.hints {
+		least = 1
+	}
+	var order, others []int // of the rows: those that a rule may explain come first
+	for i := range s.rows {
+		if s.open[i] {
+			order = append(order, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	open := len(order)
+	order = append(order, others...)
+	meets := make([]bool, len(s.rows))
 	for _, h := range s.propose(cols) {
 		if (h.what == notBefore || h.what == notSince) && h.tool == s.own {
 			continue
 		}
-		h.guard = s.guard
 		s.looked[at{h.what, h.p, h.q, h.op}]++
 		if s.ways++; h.refined() {
 			s.finer++
 		}
-		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows))}
-		for i := range s.rows {
-			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
+		c, bad := candidate{hypothesis: h, meets: meets}, 0
+		for n, i := range order {
+			if n == open && bad < least || c.good > most {
+				break
+			}
+			if meets[i] = h.holds(&s.rows[i]); !meets[i] {
+				continue
+			}
+			if s.rows[i].Bad {
+				bad++
+			} else {
 				c.good++
 			}
 		}
-		if c.good <= maxWrong*s.good && s.against(&c) < Contradictions {
+		if bad >= least && c.good <= most && s.against(&c) < Contradictions {
+			c.guard = s.guard // for other rows: these are those that it is about
 			s.all = append(s.all, c)
+			meets = make([]bool, len(s.rows))
 		}
 	}
 }
@@ -324,11 +348,18 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
+	open, n := s.openOf(kind)
 	for k := range s.all {
 		c := &s.all[k]
-		calls, n, counted := s.support(c, kind)
+		if c.silent || s.hints && c.good > 0 {
+			continue
+		}
+		calls, counted := s.support(c, open)
+		if calls == 0 {
+			continue
+		}
 		against := s.contrast(c, kind)
-		if calls == 0 || c.silent || s.hints && c.good > 0 || against < minGood && !s.hints {
+		if against < minGood && !s.hints {
 			continue
 		}
 		q := calls/n - 4*c.good/against
@@ -353,6 +384,19 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	return top, rule
 }
 
+// openOf gives the places of the open calls of a kind, and how many they are: what was sent again
+// in its run counts once.
+func (s *search) openOf(kind string) (open []int, n float64) {
+	for i := range s.rows {
+		if row := &s.rows[i]; s.open[i] && row.kind == kind {
+			if open = append(open, i); !row.repeat {
+				n++
+			}
+		}
+	}
+	return open, n
+}
+
 // simpler reports whether of two conditions that explain as much of a kind of failure the
 // first one is to be told: the step that the message names, the one that fewer failures of other
 // kinds meet, then the simpler one.
@@ -369,21 +413,14 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	return a.what < b.what
 }
 
-// support counts the open calls of a kind, n, and those among them that a condition
-// explains: what was sent again in its run counts once, so does a run of which each further call
-// meets the condition, and one source has a cap. It is 0
-// where too few are explained.
-func (s *search) support(c *candidate, kind string) (calls, n, counted float64) {
+// support counts the open calls of a kind that a condition explains: what was sent again in its run
+// counts once, so does a run of which each further call meets the condition, and one source has a
+// cap. It is 0 where too few are explained.
+func (s *search) support(c *candidate, open []int) (calls, counted float64) {
 	var q quorum
 	bySource := map[uint64]float64{}
-	for i := range s.rows {
+	for _, i := range open {
 		row := &s.rows[i]
-		if !s.open[i] || row.kind != kind {
-			continue
-		}
-		if !row.repeat {
-			n++
-		}
 		if !c.meets[i] {
 			continue
 		}
@@ -394,7 +431,7 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 		}
 	}
 	if !s.hints && !q.of(leastBad) {
-		return 0, n, 0
+		return 0, 0
 	}
 	all, most := 0.0, 0.0
 	for _, of := range bySource {
@@ -402,9 +439,9 @@ func (s *search) support(c *candidate, kind string) (calls, n, counted float64) 
 		all, most = all+of, max(most, of)
 	}
 	if !s.hints && s.several && all-most < leastBad || s.recent && s.parties && len(q.parties) < 2 {
-		return 0, n, 0 // nothing without the source that reports most
+		return 0, 0 // nothing without the source that reports most
 	}
-	return calls, n, counted
+	return calls, counted
 }
 
 // Named reports whether a message holds the name of a parameter, with no letter or digit

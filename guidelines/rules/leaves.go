@@ -48,7 +48,9 @@ func (l *Leaf) Name() string {
 }
 
 // Scalar reports whether the value is a text, a number or a truth value.
-func (l *Leaf) Scalar() bool { return l.Kind < Array && (l.Kind != Word || l.Text != "null") }
+func (l *Leaf) Scalar() bool { return l.Kind < Array && !l.null() }
+
+func (l *Leaf) null() bool { return l.Kind == Word && l.Text == "null" }
 
 // LeavesOf reads an input: an object, a text that holds one, or any text.
 func LeavesOf(input []byte) []Leaf {

@@ -172,7 +172,8 @@ var markNames = map[string][2]string{
 const usualMarks = " 0A"
 
 func hasMark(text, mark string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return string(markOf(r)) == mark })
+	class, _ := utf8.DecodeRuneInString(mark)
+	return strings.ContainsFunc(text, func(r rune) bool { return markOf(r) == class })
 }
 
 // marks counts the calls that gave characters of each class.
@@ -183,9 +184,7 @@ func (c *column) marks() tallied {
 		for _, r := range text {
 			if m := markOf(r); m != 0 && !slices.Contains(seen, m) {
 				seen = append(seen, m)
-				all := of[string(m)]
-				all.good, all.bad = all.good+n.good, all.bad+n.bad
-				of[string(m)] = all
+				of.merge(string(m), n.good, n.bad)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ type column struct {
 	name                string
 	nums, badNums       []float64
 	texts, forms, heads tallied // values, how they are written, and how they begin
+	words               tallied // the values that are texts
 	good, bad           int     // calls that gave it
 	numeric, textual    bool
 	kinds               [other + 1]struct{ good, bad int } // of values
@@ -33,12 +34,16 @@ type column struct {
 type tallied map[string]struct{ good, bad int }
 
 func (t tallied) add(s string, bad bool) {
-	n := t[s]
 	if bad {
-		n.bad++
+		t.merge(s, 0, 1)
 	} else {
-		n.good++
+		t.merge(s, 1, 0)
 	}
+}
+
+func (t tallied) merge(s string, good, bad int) {
+	n := t[s]
+	n.good, n.bad = n.good+good, n.bad+bad
 	t[s] = n
 }
 
@@ -74,7 +79,7 @@ func columnsOf(rows []row) []column {
 			if !known {
 				if k = -1; tellable(name) {
 					k = len(list)
-					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, forms: tallied{}, heads: tallied{}})
+					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, words: tallied{}})
 				}
 				at[name] = k
 			}
@@ -82,6 +87,9 @@ func columnsOf(rows []row) []column {
 				list[k].take(v, rows[i].Bad)
 			}
 		}
+	}
+	for k := range list {
+		list[k].spell()
 	}
 	slices.SortFunc(list, func(a, b column) int {
 		return cmp.Or(cmp.Compare(b.good+b.bad, a.good+a.bad), cmp.Compare(a.name, b.name))
@@ -112,11 +120,7 @@ func (c *column) take(v value, bad bool) {
 		}
 	case text:
 		for _, s := range elements(c.name, v.text) {
-			c.forms.add(Form(s), bad)
-			if h := cmp.Or(Head(s), opening(s)); h != "" {
-				c.heads.add(h, bad)
-			}
-			c.texts.add(s, bad)
+			c.words.add(s, bad)
 		}
 	case truth:
 		c.texts.add(v.text, bad)
@@ -130,6 +134,18 @@ func (c *column) take(v value, bad bool) {
 	c.good++
 	c.kinds[v.kind].good++
 	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
+}
+
+// spell notes how the texts are written, each once.
+func (c *column) spell() {
+	c.forms, c.heads = tallied{}, tallied{}
+	for s, n := range c.words {
+		c.forms.merge(Form(s), n.good, n.bad)
+		if h := cmp.Or(Head(s), opening(s)); h != "" {
+			c.heads.merge(h, n.good, n.bad)
+		}
+		c.texts.merge(s, n.good, n.bad)
+	}
 }
 
 // Head is how an identifier begins, up to its first digit; "" for a text that is none.

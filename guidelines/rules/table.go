@@ -120,7 +120,8 @@ func rowsOf(calls []Call, most int) []row {
 			r.said = r.kind
 			kinds[r.kind]++
 		}
-		if s := (sent{r.Run, r.Same, string(r.Input)}); r.Named {
+		if r.Named {
+			s := sent{r.Run, r.Same, string(r.Input)}
 			r.repeat = seen[s]
 			seen[s] = r.repeat || r.Bad
 		}
@@ -142,7 +143,7 @@ func inputOf(leaves []Leaf) map[string]value {
 	if len(leaves) == 0 || leaves[0].Kind == Text {
 		return nil
 	}
-	out := map[string]value{}
+	out := make(map[string]value, 2*len(leaves))
 	properties(out, leaves)
 	elements := 0
 	gave := map[string]int{} // of the paths within lists
@@ -151,7 +152,8 @@ func inputOf(leaves []Leaf) map[string]value {
 		if strings.Contains(l.Path, "#") { // the mark of properties; no line may hold such a name
 			continue
 		}
-		if l.Kind != Word || l.Scalar() {
+		listed := strings.Contains(l.Path, "[]")
+		if listed && !l.null() {
 			gave[l.Path]++
 		}
 		v := value{kind: other}
@@ -166,7 +168,7 @@ func inputOf(leaves []Leaf) map[string]value {
 			continue
 		}
 		path := l.Path
-		if strings.Contains(path, "[]") {
+		if listed {
 			if elements++; elements > maxElements {
 				continue
 			}

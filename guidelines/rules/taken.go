@@ -8,27 +8,29 @@ const (
 	byItsRun
 )
 
-// gave is a value of a parameter.
-type gave struct{ path, text string }
+// gave is a value of a parameter, in a run where it is not 0.
+type gave struct {
+	path, text string
+	run        uint64
+}
 
 // repeats notes which values of calls (oldest first) an earlier good call gave.
 func repeats(rows []row) {
-	last := map[gave]map[uint64]bool{} // the runs that gave it
+	before := map[gave]bool{}
 	for i := range rows {
 		r := &rows[i]
 		for path, v := range r.in {
 			if v.kind != text && v.kind != number || strings.ContainsAny(path, "#[") {
 				continue
 			}
-			at := gave{path, v.text}
-			if runs := last[at]; runs != nil {
-				r.take(path, runs[r.run()])
+			any, own := gave{path, v.text, 0}, gave{path, v.text, r.run()}
+			if before[any] {
+				r.take(path, r.Named && before[own])
 			}
 			if !r.Bad {
-				if last[at] == nil {
-					last[at] = map[uint64]bool{}
+				if before[any] = true; r.Named {
+					before[own] = true
 				}
-				last[at][r.run()] = true
 			}
 		}
 	}
