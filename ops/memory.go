@@ -91,16 +91,20 @@ func (r MemoryReader) history(ctx context.Context, tool memoryd.Tool, most int) 
 	if most == 0 {
 		most = tool.Kept
 	}
-	newest, err := r.Store.ListCalls(ctx, tool.ToolRef, store.CallPage{Limit: max(1, most)})
-	size := 0
-	for i := range newest {
-		if size += store.TextBytes(&newest[i]); size > MaxHistoryBytes && i > 0 {
-			newest = newest[:i]
+	calls, err := r.Store.ListCalls(ctx, tool.ToolRef, store.CallPage{Limit: max(1, most)})
+	slices.Reverse(calls)
+	return newest(calls, len(calls)), err
+}
+
+// newest are at most so many of the last calls of a history, within MaxHistoryBytes.
+func newest(calls []memoryd.Call, most int) []memoryd.Call {
+	from, size := len(calls), 0
+	for ; from > max(0, len(calls)-most); from-- {
+		if size += store.TextBytes(&calls[from-1]); size > MaxHistoryBytes && from < len(calls) {
 			break
 		}
 	}
-	slices.Reverse(newest)
-	return newest, err
+	return calls[from:]
 }
 
 // NamesRequest requests tools by name, to summarise or to show them.

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -93,11 +94,12 @@ type outcome struct {
 	skipped bool
 	reason  string // why the synthesis failed; "" when it did not
 	fatal   error  // the store failed
+	calls   []memoryd.Call
 }
 
 func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
-	out := outcome{ref: ref}
 	done, err := o.Revisions.Refresh(ctx, ref, when)
+	out := outcome{ref: ref, calls: slices.Clone(newest(done.Calls, o.Params.RecentCallCount))} // the others may go
 	switch {
 	case err != nil:
 		out.fatal = fmt.Errorf("guideline of %q: %w", ref.Tool, err)
@@ -137,9 +139,16 @@ func (o SummaryToolMemory) collect(ctx context.Context, t *loadedTools, outcomes
 			if out.reason != "" || out.skipped != skipped {
 				continue
 			}
-			m, err := o.Reader.Read(ctx, out.ref, o.Params.RecentCallCount)
+			n := o.Params.RecentCallCount
+			if out.calls != nil {
+				n = noCalls
+			}
+			m, err := o.Reader.Read(ctx, out.ref, n)
 			if err != nil {
 				return nil, fmt.Errorf("read back %q: %w", out.ref.Tool, err)
+			}
+			if out.calls != nil {
+				m.Calls = out.calls
 			}
 			res.Memories = append(res.Memories, m)
 			if skipped {

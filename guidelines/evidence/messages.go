@@ -84,7 +84,7 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 				s = bySize[size][at]
 			} else if len(all) < maxClusters {
 				s = &shape{
-					pieces: slices.Clone(said.pieces), runs: map[uint64]bool{}, by: backers{},
+					pieces: slices.Clone(said.pieces), runs: map[uint64]bool{},
 					Message: Message{ID: itemID("message", said.masked)},
 				}
 				all = append(all, s)
@@ -136,7 +136,7 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 		}
 		a := texts[ob.Answer.Text]
 		if a == nil {
-			a = &answered{Message: Message{Text: ob.Answer.Text}, inputs: map[uint64]bool{}, runs: map[uint64]bool{}, by: backers{}}
+			a = &answered{Message: Message{Text: ob.Answer.Text}, inputs: map[uint64]bool{}, runs: map[uint64]bool{}}
 			texts[ob.Answer.Text] = a
 		}
 		a.Calls++
@@ -229,7 +229,7 @@ func (s *shape) often(from, to int, who *parties) string {
 			if len(words) > 2*oftenWords {
 				return maskAny
 			}
-			t = &tally{runs: map[uint64]bool{}, by: backers{}}
+			t = &tally{runs: map[uint64]bool{}}
 			words[word] = t
 		}
 		t.calls++

@@ -103,10 +103,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != rules.Text {
 					continue
 				}
-				c = &column{
-					path: l.Path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{},
-					ends: map[uint64]ends{},
-				}
+				c = &column{path: l.Path, types: map[string]int{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
 				at[l.Path] = c
 				order = append(order, c)
 			}
@@ -144,7 +141,7 @@ func (c *column) take(i int, ob *Observation, l *rules.Leaf, party uint64) {
 	}
 	v := c.values[l.Text]
 	if v == nil {
-		v = &valueSeen{ValueCount: ValueCount{Value: l.Text}, by: backers{}, runs: map[uint64]bool{}}
+		v = &valueSeen{ValueCount: ValueCount{Value: l.Text}, runs: map[uint64]bool{}}
 		c.values[l.Text] = v
 	}
 	if v.last == i+1 {

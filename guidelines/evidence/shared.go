@@ -64,7 +64,7 @@ func exemplarOf(obs []Observation, who *parties) *Exemplar {
 		return cmp.Or(cmp.Compare(len(obs[a].Input), len(obs[b].Input)), cmp.Compare(b, a))
 	})
 	at := calls[len(calls)/4]
-	by := backers{}
+	var by backers
 	for _, i := range calls {
 		by.add(who.of[i])
 	}
@@ -223,14 +223,18 @@ func Share(obs []Observation) {
 	}
 }
 
-// backers collects the parties behind something.
-type backers map[uint64]bool
+// backers tells of the parties behind something whether they are several.
+type backers struct {
+	one     uint64 // the first; 0: none
+	several bool
+}
 
-func (b backers) add(party uint64) {
-	if party != 0 {
-		b[party] = true
+func (b *backers) add(party uint64) {
+	if b.one == 0 {
+		b.one = party
 	}
+	b.several = b.several || party != 0 && party != b.one
 }
 
 // sole reports whether one party of several is behind it all, or only calls that name none.
-func (p *parties) sole(b backers) bool { return p.known > 1 && len(b) <= 1 }
+func (p *parties) sole(b backers) bool { return p.known > 1 && !b.several }

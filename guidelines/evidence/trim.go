@@ -180,8 +180,18 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 			old.Output, old.said = c.Output, nil
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	Sort(list)
 	return list
+}
+
+// Sort puts observations of a tool in order, in which they mostly are.
+func Sort(list []Observation) {
+	for i := 1; i < len(list); i++ {
+		if list[i].Seq < list[i-1].Seq {
+			slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+			return
+		}
+	}
 }
 
 // Good reports whether the call was judged good.

@@ -267,6 +267,8 @@ type Result struct {
 	Skipped string
 	// Failed is why writing failed; the existing guideline stays.
 	Failed error
+	// Calls are the history that a version was written from, or would have been; oldest first.
+	Calls []memoryd.Call
 }
 
 // Reasons why a guideline was not written.
@@ -310,21 +312,21 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 	if err != nil {
 		return Result{}, fmt.Errorf("history of %q: %w", ref.Tool, err)
 	}
-	prev, err := m.current(ctx, tool)
-	if err != nil {
-		return Result{}, err
-	}
 	reasons := m.reasons(g, calls)
 	if when == IfStale && len(reasons) == 0 {
 		return Result{Skipped: notStale}, nil
 	}
-	return m.write(ctx, tool, calls, prev, st, reasons)
+	out, err := m.write(ctx, tool, calls, st, reasons)
+	out.Calls = calls
+	return out, err
 }
 
 // write composes and stores a version.
-func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Revision, st Status,
-	reasons []Reason,
-) (Result, error) {
+func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, st Status, reasons []Reason) (Result, error) {
+	prev, err := m.current(ctx, tool)
+	if err != nil {
+		return Result{}, err
+	}
 	doc, err := m.Composer.Compose(ctx, tool, calls, m.Recent, prev.Document.Unedited())
 	if err != nil {
 		if ctx.Err() != nil {

@@ -202,7 +202,7 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 		}
 	}
 	w.mu.Unlock()
-	slices.SortStableFunc(list, func(a, b evidence.Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	evidence.Sort(list)
 	return list[max(0, len(list)-w.calls):], nil
 }
 

@@ -10,7 +10,6 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -171,7 +170,7 @@ func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef, source string)
 		left = append(left, w.observations(ctx, &pieces[i])...)
 	}
 	all := len(left)
-	slices.SortStableFunc(left, func(a, b evidence.Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	evidence.Sort(left)
 	left = slices.CompactFunc(left, func(a, b evidence.Observation) bool { return a.Key == b.Key }) // of a try that was cut short
 	left = slices.DeleteFunc(left, func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
 	if len(left) == all {
