@@ -135,9 +135,10 @@ type identity struct{ key, value string }
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
 	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}, listed: map[string]*listing{}}
-	s.values.init()
+	size := 0
 	for i := range texts {
 		t := &texts[i]
+		size += len(t.Body) + len(t.Output)
 		s.o.End = max(s.o.End, t.Place+1)
 		if t.Fresh {
 			s.fresh[t.Place] = true
@@ -149,6 +150,7 @@ func Collect(texts []Text, o Options) *Set {
 			s.before, s.asked = s.asked, t.Place
 		}
 	}
+	s.values.init(size)
 	for i := range texts {
 		s.read(texts, i)
 	}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"memoryd/internal/textsafe"
@@ -25,9 +26,16 @@ type values struct {
 	all   []value
 	index map[string]int32
 	under map[string]int // how many values stood behind a label
+	found []int32        // of a text that is being read
 }
 
-func (v *values) init() { v.index, v.under = map[string]int32{}, map[string]int{} }
+// init makes room for the values that texts of so many bytes may have.
+func (v *values) init(bytes int) {
+	v.all, v.index, v.under = make([]value, 0, bytes/bytesOfAValue), make(map[string]int32, bytes/bytesOfAValue), map[string]int{}
+}
+
+// bytesOfAValue is how much text has one value that is new, in what tools answer.
+const bytesOfAValue = 32
 
 func (v *values) id(text string, place int) int32 {
 	k, ok := v.index[text]
@@ -47,8 +55,7 @@ const maxWords = 8
 // words gives the values of a free text: what looks like an identifier, and some
 // plain words.
 func (v *values) words(text string, place int, plainToo bool) []int32 {
-	var ids []int32
-	plain := 0
+	ids, plain := v.found[:0], 0
 	eachWord(text, func(w string) {
 		if identifies(w) || written(w) {
 			ids = append(ids, v.id(w, place))
@@ -57,7 +64,8 @@ func (v *values) words(text string, place int, plainToo bool) []int32 {
 			ids = append(ids, v.id(w, place))
 		}
 	})
-	return ids
+	v.found = ids
+	return slices.Clone(ids)
 }
 
 // leaf gives the values of one JSON value: itself and the identifiers in it.
