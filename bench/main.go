@@ -125,7 +125,7 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 		f.StringVar(&o.docs, "docs", "", "`folder` whose performance.md and plots are renewed")
 	case profileCommand:
 		f.StringVar(&o.keep, "keep", "", "`file` for the processor profile, for go build -pgo")
-		f.StringVar(&o.only, "part", "add", "the load to profile: add, batch, retrieve or compact")
+		f.StringVar(&o.only, "part", "add", "the load to profile: add, batch, retrieve, summary or compact")
 	}
 	f.StringVar(&o.binary, "binary", "", "a memoryd `file` to measure instead of building one")
 	f.StringVar(&o.against, "against", "", "an older memoryd `file`, whose processor time per add is compared (part cpu)")

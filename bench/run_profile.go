@@ -77,12 +77,15 @@ func (b *bench) profiledLoad(ctx context.Context, p *process, tools int) (*load,
 	case "retrieve":
 		t := newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`))
 		return retrieves(p.addr, 64, t, tools), summarise(ctx, p.addr, "bench", tools)
+	case "summary":
+		t := newTemplate(post("/summary_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","force":true}`))
+		return retrieves(p.addr, 2, t, tools), nil
 	case "compact":
 		return &load{addr: p.addr, conns: 2, request: func(n uint64, _ []byte) []byte {
 			return []byte(post("/compact_conversation", conversation(100_000, fmt.Sprint(n))))
 		}}, nil
 	}
-	return nil, fmt.Errorf("-part: %q is not add, batch, retrieve or compact", b.opts.only)
+	return nil, fmt.Errorf("-part: %q is not add, batch, retrieve, summary or compact", b.opts.only)
 }
 
 // keep leaves the profile where -keep says.
