@@ -9,7 +9,6 @@ import (
 
 	"memoryd"
 	tested "memoryd/guidelines/rules"
-	"memoryd/internal/errortext"
 	"memoryd/internal/origin"
 )
 
@@ -119,8 +118,8 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// change says what to do about a refused call, nil for none of this run: what hosts document of
-// the refusal, or the parameter that it is about, else that repeating leads nowhere.
+// change says what to do about a refused call, nil for none of this run: change the parameter that
+// it is about, else that repeating leads nowhere.
 func (m *Model) change(refused *runCall, fix fix) string {
 	if fix.input != nil {
 		if name, ok := m.name(fix.path); ok {
@@ -129,9 +128,6 @@ func (m *Model) change(refused *runCall, fix fix) string {
 		return "Change the input as suggested."
 	}
 	if refused != nil {
-		if remedy := tested.Remedy(refused.Tool, errortext.Unwrap(refused.Output), refused.Input); remedy != "" {
-			return remedy + "."
-		}
 		if l := refused.refusal().blamed(); l != nil {
 			if name, ok := m.name(l.Path); ok {
 				return "Change " + name + "."
