@@ -16,6 +16,7 @@ import (
 type Observation struct {
 	// Call is the call; after Trim, without most of its bodies.
 	memoryd.Call
+	rules.Seen
 	// Run is the number of the call's run; 0 means unknown. Named reports that the call named
 	// it.
 	Run   uint64
@@ -24,23 +25,8 @@ type Observation struct {
 	Agent uint64
 	// Writer is the number of the API key that recorded the call; 0 means none, this machine.
 	Writer uint64
-	// Sizes are those of rules.Call, of an input that was cut.
-	Sizes map[string]float64
-	// Turn and Pause are those of rules.Call.
-	Turn  int
-	Pause float64
 	// Shared reports that other sources recorded calls in the workspace; see Share.
 	Shared bool
-	// Sources show where the identifiers in the input were seen before in the run.
-	Sources []Source
-	// Before are the tools that had answered successfully before in the run, in the order of
-	// their first answer, at most maxBefore.
-	Before []string
-	// Last and Since are those of rules.Call.
-	Last  []rules.Used
-	Since uint32
-	// Same is equal for equal inputs; 0 in old stored observations.
-	Same uint64
 	// Answer is what the output was like.
 	Answer Answer
 	// leaves are the values of the input, form its parameters and said what the output of

@@ -35,10 +35,8 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 			continue
 		}
 		c := rules.Call{
-			Input: ob.Input, Leaves: ob.values(), Sizes: ob.Sizes, Same: ob.Same, Turn: ob.Turn, Pause: ob.Pause,
-			Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer,
-			Party: who.of[i], Shared: who.keyed, Before: ob.Before, Last: ob.Last, Since: ob.Since, Sources: ob.Sources,
-			Seconds: ob.TimeCost, Tokens: ob.TokenCost,
+			Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named,
+			Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
 		switch {
 		case c.Bad:
@@ -64,10 +62,7 @@ func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
 
 // Planned is the call as it was about to be made. It may be asked for by several at a time.
 func (ob *Observation) Planned() *rules.Planned {
-	return rules.Plan(&rules.Call{
-		Input: ob.Input, Leaves: ob.leaves, Sizes: ob.Sizes, Turn: ob.Turn, Pause: ob.Pause,
-		Named: ob.Named, Before: ob.Before, Last: ob.Last, Since: ob.Since, Sources: ob.Sources,
-	})
+	return rules.Plan(&rules.Call{Input: ob.Input, Leaves: ob.leaves, Seen: ob.Seen, Named: ob.Named})
 }
 
 // Odd reports the good calls that a tool answered with a line of text although it otherwise

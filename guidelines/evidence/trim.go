@@ -109,16 +109,9 @@ type storedObservation struct {
 	Seconds  float64                 `json:"c,omitzero"`
 	Tokens   int64                   `json:"o"`
 	Input    string                  `json:"i"`
-	Sizes    map[string]float64      `json:"z,omitempty"`
-	Turn     int                     `json:"e,omitzero"`
-	Pause    float64                 `json:"f,omitzero"`
 	Output   string                  `json:"m,omitempty"`
-	Sources  []Source                `json:"p,omitempty"`
-	Before   []string                `json:"d,omitempty"`
-	Last     []rules.Used            `json:"l,omitempty"`
-	Since    uint32                  `json:"g,omitzero"`
-	Same     uint64                  `json:"h,omitzero"`
 	Answer   Answer                  `json:"y,omitzero"`
+	rules.Seen
 }
 
 // MarshalJSONTo encodes a trimmed observation for storage.
@@ -126,8 +119,7 @@ func (ob *Observation) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return jsonv2.MarshalEncode(enc, &storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score,
 		ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Sizes, ob.Turn, ob.Pause, ob.Output, ob.Sources, ob.Before, ob.Last, ob.Since,
-		ob.Same, ob.Answer,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Answer, ob.Seen,
 	})
 }
 
@@ -147,9 +139,7 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before,
-		Last: k.Last, Since: k.Since,
-		Sizes: k.Sizes, Turn: k.Turn, Pause: k.Pause, Same: k.Same, Answer: k.Answer,
+		Seen: k.Seen, Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Answer: k.Answer,
 	}
 	return nil
 }

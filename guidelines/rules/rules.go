@@ -22,11 +22,7 @@ type Call struct {
 	Input json.RawMessage
 	// Leaves are the values of the input, if they are read already.
 	Leaves []Leaf
-	// Sizes are the properties of the input, as "title#length", that Input no longer shows since
-	// it was cut.
-	Sizes map[string]float64
-	// Same is equal for equal inputs, also where they were cut; 0 means unknown.
-	Same uint64
+	Seen
 	// Message is the output's message if the call went wrong, and Bad reports that it did.
 	Message string
 	Bad     bool
@@ -47,19 +43,29 @@ type Call struct {
 	// may use this tool.
 	Party  uint64
 	Shared bool
+}
+
+// Seen is what was seen of a call while its whole input and its run were at hand. It is stored.
+type Seen struct {
+	// Sizes are the properties of the input, as "title#length", that it no longer shows since it
+	// was cut.
+	Sizes map[string]float64 `json:"z,omitempty"`
+	// Same is equal for equal inputs, also where they were cut; 0 means unknown.
+	Same uint64 `json:"h,omitzero"`
 	// Turn is which call of the tool in its run it is, from 1; 0 means unknown. Pause is how many
 	// seconds after the one before it was made; less than 0 means unknown.
-	Turn  int
-	Pause float64
-	// Before are the tools that had answered in the run.
-	Before []string
+	Turn  int     `json:"e,omitzero"`
+	Pause float64 `json:"f,omitzero"`
+	// Sources show where the identifiers of the input were seen before in the run.
+	Sources []Source `json:"p,omitempty"`
+	// Before are the tools that had answered well before in the run, in the order of their first
+	// answer.
+	Before []string `json:"d,omitempty"`
 	// Last says in which tools good calls of the run used the values of the input last; those that
 	// it does not name, in none. Since has a bit for each of Before that was called since the tool's
 	// last good call in the run. Both are unknown where Since is 0.
-	Last  []Used
-	Since uint32
-	// Sources show where the identifiers of the input were seen before.
-	Sources []Source
+	Last  []Used `json:"l,omitempty"`
+	Since uint32 `json:"g,omitzero"`
 }
 
 // Source is the place in the run where a value of the input was seen before.

@@ -199,7 +199,7 @@ func TestRulesKnowWhereValuesCameFromAndWhatWasSaidOfThem(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, lines(got))
 		}
 	}
-	planned := Plan(&Call{Input: json.RawMessage(`{"ref":"id-77"}`), Named: true, Sources: []Source{{Path: "ref", Tool: "open_file", State: "status=closed"}}})
+	planned := Plan(&Call{Input: json.RawMessage(`{"ref":"id-77"}`), Named: true, Seen: Seen{Sources: []Source{{Path: "ref", Tool: "open_file", State: "status=closed"}}}})
 	mended := 0
 	for i := range got {
 		if !got[i].Holds(planned) {
@@ -429,7 +429,7 @@ func TestANumberIsHeldAgainstWhatAnEarlierAnswerGaveBesideAnIdentifier(t *testin
 		calls = append(calls, c)
 	}
 	planned := func(amount int, state string) *Planned {
-		return Plan(&Call{Input: json.RawMessage(fmt.Sprintf(`{"account":"acc_7","amount":%d}`, amount)), Named: true, Sources: []Source{{Path: "account", Tool: "open_account", State: state}}})
+		return Plan(&Call{Input: json.RawMessage(fmt.Sprintf(`{"account":"acc_7","amount":%d}`, amount)), Named: true, Seen: Seen{Sources: []Source{{Path: "account", Tool: "open_account", State: state}}}})
 	}
 	found := Find("own", calls)
 	if !strings.Contains(lines(found), "Keep `amount` at most the `balance` that an earlier answer gave for `account`") {
@@ -473,7 +473,7 @@ func TestARuleOnValuesOfSeveralToolsNamesTheOneThatGivesMost(t *testing.T) {
 	t.Parallel()
 	var calls []Call
 	for i := range 24 {
-		c := Call{Input: fmt.Appendf(nil, `{"unit":"id-%d"}`, 1000+i), Run: uint64(i/2 + 1), Named: true, Sources: []Source{{Path: "unit", Tool: []string{"open_quota", "open_quota", "open_lot"}[i%3]}}}
+		c := Call{Input: fmt.Appendf(nil, `{"unit":"id-%d"}`, 1000+i), Run: uint64(i/2 + 1), Named: true, Seen: Seen{Sources: []Source{{Path: "unit", Tool: []string{"open_quota", "open_quota", "open_lot"}[i%3]}}}}
 		if i%4 == 3 {
 			c.Bad, c.Failed, c.Message, c.Sources[0].Tool = true, true, "E9401", ""
 		}
