@@ -145,7 +145,6 @@ type Model struct {
 	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
 	learner        *learner         // nil when outcomes do not vary
-	worked         map[uint64]bool  // hashes of parameters with identifiers, and kinds of these, of calls that worked
 	paths          map[string]bool  // of the inputs of calls that worked
 	features       map[uint64]int32 // the numbers of those that calls had
 	near           *neighbours
@@ -206,7 +205,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, worked: map[uint64]bool{}, paths: map[string]bool{},
+		byInput: map[uint64][]int32{}, paths: map[string]bool{},
 	}
 	size, times := 0, []float64(nil)
 	for i := range calls {
@@ -252,7 +251,9 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		m.count(l, set, good)
 		if !l.failed() {
-			m.take(leaves)
+			for k := range leaves {
+				m.paths[leaves[k].Path] = true
+			}
 		}
 	}
 	m.options.Observed = nil

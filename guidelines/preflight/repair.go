@@ -26,28 +26,16 @@ type fix struct {
 type refusal struct {
 	leaves []leaf
 	leaf   int    // -1 when the message does not tell
-	byKind bool   // it names what kind of value it is, not the value
 	text   string // the message, in lower case
 }
 
 // maxMessage is how many bytes of a message are compared with values.
 const maxMessage = 400
 
-// refusalOf finds the value that a message is about: one that it repeats, or one whose
-// kind it names ("certificate cannot be used").
+// refusalOf finds the value that a message is about: one that it repeats.
 func refusalOf(output string, leaves []leaf) *refusal {
-	r := &refusal{leaves: leaves, leaf: -1, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
-	spaced := strings.NewReplacer("_", " ", "-", " ").Replace(r.text)
-	for i := range leaves {
-		if l := &leaves[i]; isID(l) && tested.Named(r.text, strings.ToLower(l.Text)) {
-			r.leaf, r.byKind = i, false
-			break
-		} else if kind := ""; isID(l) && r.leaf < 0 {
-			if kind = kindOf(l.Text); kind != "" && tested.Named(spaced, kind) {
-				r.leaf, r.byKind = i, true
-			}
-		}
-	}
+	r := &refusal{leaves: leaves, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
+	r.leaf = slices.IndexFunc(leaves, func(l leaf) bool { return isID(&l) && tested.Named(r.text, strings.ToLower(l.Text)) })
 	return r
 }
 
@@ -64,8 +52,8 @@ func (p *planned) gives(l *leaf) int {
 	return slices.IndexFunc(p.leaves, func(o leaf) bool { return o.Path == l.Path && o.Text == l.Text })
 }
 
-// suggest finds a change of the planned input: what rules that calls bear out ask for, or
-// another value for the one that a message of the run is about.
+// suggest finds a change of the planned input: what rules that calls bear out ask for, or the sum
+// that a message of the run asks for.
 func (m *Model) suggest(v *view) fix {
 	if len(v.in.leaves) == 0 || v.in.leaves[0].Kind != tested.Object {
 		return fix{}
@@ -77,28 +65,9 @@ func (m *Model) suggest(v *view) fix {
 	for i := len(v.run) - 1; i >= 0 && asks < 4; i-- {
 		if c := &v.run[i]; c.failed {
 			asks++
-			if f := m.repair(v, c); f.input != nil {
+			if f := m.balance(v, c.refusal()); f.input != nil {
 				return f
 			}
-		}
-	}
-	return fix{}
-}
-
-// repair changes what a failed call of the run was refused for, if the planned call
-// would be refused for the same.
-func (m *Model) repair(v *view, c *runCall) fix {
-	r := c.refusal()
-	if f := m.balance(v, r); f.input != nil {
-		return f
-	}
-	blamed := r.blamed()
-	if blamed == nil || !r.byKind {
-		return fix{}
-	}
-	if at := v.in.gives(blamed); at >= 0 {
-		if to, ok := m.other(v, blamed); ok {
-			return m.apply(v, at, quoted(to), origin.Run)
 		}
 	}
 	return fix{}
@@ -185,42 +154,6 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	return fix{}
 }
 
-// other chooses, among the values of another kind that the run saw for a parameter, the
-// newest that was not refused in this run: of a kind that worked here, if there is one.
-func (m *Model) other(v *view, of *leaf) (best string, ok bool) {
-	rank, refused := -1, kindOf(of.Text)
-	for _, c := range m.valuesSeen(v).of(of) {
-		kind := kindOf(c.value)
-		if kind == refused || v.refusedInRun(of.Path, c.value) {
-			continue
-		}
-		now := 0
-		if kind != "" && m.worked[valueHash(of.Path, kind)] {
-			now += 2
-		}
-		if m.worked[valueHash(of.Path, c.value)] {
-			now++
-		}
-		if now > rank {
-			best, rank = c.value, now
-		}
-	}
-	return best, rank >= 0
-}
-
-// refusedInRun reports whether a value failed at a path in this run.
-func (v *view) refusedInRun(path, value string) bool {
-	for i := range v.run {
-		if !v.run[i].failed || !bytes.Contains(v.run[i].Input, []byte(value)) {
-			continue
-		}
-		if l := v.run[i].refusal().blamed(); l != nil && l.Path == path && l.Text == value {
-			return true
-		}
-	}
-	return false
-}
-
 // apply replaces a value by another one, unless what comes out failed already.
 func (m *Model) apply(v *view, leaf int, value string, of origin.Origin) fix {
 	raw, l := bytes.TrimSpace(v.in.raw), &v.in.leaves[leaf]
@@ -252,11 +185,3 @@ func (m *Model) hasFailed(v *view, input []byte) bool {
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-func quoted(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return `""`
-	}
-	return string(b)
-}

@@ -61,21 +61,6 @@ func (s *seenValues) read(c *store.RunCall) {
 	}
 }
 
-// of lists what a parameter may take: what stood under its name, or as a member of
-// something that shares a telling word with it.
-func (s *seenValues) of(l *leaf) []*seenValue {
-	var out []*seenValue
-	for _, c := range s.list {
-		for _, name := range c.under {
-			if name == l.Name() || sharesWord(name, l.Name()) {
-				out = append(out, c)
-				break
-			}
-		}
-	}
-	return out
-}
-
 // maxSeen bounds the values of a run that are kept.
 const maxSeen = 2000
 
@@ -115,4 +100,9 @@ func (s *seenValues) see(value string, under ...string) {
 			c.under = append(c.under, u)
 		}
 	}
+}
+
+// isID reports whether a value looks like an identifier.
+func isID(l *leaf) bool {
+	return l.Kind == tested.Text && len(l.Text) <= maxValue && tested.IdentifierLike(l.Text)
 }
