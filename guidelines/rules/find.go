@@ -391,12 +391,8 @@ func (s *search) openOf(kind string) (open []int, n float64) {
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
-// first one is to be told: the step that the message names, the one that fewer failures of other
-// kinds meet, then the simpler one.
+// first one is to be told: the one that fewer failures of other kinds meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
-	if a.p == b.p && a.what == offStep && namesStep(kind, a.p, a.bound) {
-		return true
-	}
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
 	}

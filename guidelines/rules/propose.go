@@ -242,7 +242,7 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		}
 	}
 	if c.numeric && len(c.nums) >= minGood && !program {
-		out = append(out, c.bounds(rows)...)
+		out = append(out, c.bounds()...)
 	}
 	if c.textual && c.good >= minGood {
 		out = append(out, c.sets(rows)...)
@@ -311,7 +311,7 @@ func limits(rows []row, p, q string) (out []hypothesis) {
 }
 
 // bounds are the hypotheses on a number.
-func (c *column) bounds(rows []row) []hypothesis {
+func (c *column) bounds() []hypothesis {
 	hi, lo, step := slices.Max(c.nums), slices.Min(c.nums), stepOf(c.nums)
 	var out []hypothesis
 	if c.name != ofPause && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
@@ -320,12 +320,9 @@ func (c *column) bounds(rows []row) []hypothesis {
 	if c.name != ofTurn && slices.ContainsFunc(c.badNums, func(n float64) bool { return n < lo }) {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
-	// What lies beyond the bounds says nothing of steps, unless the tool names one.
-	off := func(r row) bool {
-		n := r.in[c.name].num
-		return r.Bad && math.Mod(n, step) != 0 && (n > lo && n < hi || namesStep(r.kind, c.name, step))
-	}
-	if step > 1 && slices.ContainsFunc(rows, off) {
+	// What lies beyond the bounds says nothing of steps.
+	off := func(n float64) bool { return n > lo && n < hi && math.Mod(n, step) != 0 }
+	if step > 1 && slices.ContainsFunc(c.badNums, off) {
 		out = append(out, hypothesis{what: offStep, p: c.name, bound: step})
 	}
 	return out

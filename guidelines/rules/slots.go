@@ -326,14 +326,6 @@ func (r *Rule) stepSaid(behind []*row) {
 	r.edge = &edge
 }
 
-// namesStep reports whether a message names a step that good calls kept to.
-func namesStep(message, p string, step float64) bool {
-	return slices.ContainsFunc(boundsIn(message, p), func(s string) bool {
-		n, err := strconv.ParseFloat(s, 64)
-		return err == nil && n > 1 && math.Mod(step, n) == 0
-	})
-}
-
 // What stands around a number in a message.
 var (
 	partBefore = regexp.MustCompile(`(?:[A-Za-z_#-]|\d[.,:/])$`)                 // of a code, a date or an id
