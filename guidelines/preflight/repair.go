@@ -21,36 +21,8 @@ type fix struct {
 	path  string          // of what was changed
 }
 
-// refusal is a failed call and which of its values the message is about. No word of the
-// message is understood: it is searched for the values of the call.
-type refusal struct {
-	leaves []leaf
-	leaf   int    // -1 when the message does not tell
-	text   string // the message, in lower case
-}
-
-// maxMessage is how many bytes of a message are compared with values.
+// maxMessage is how many bytes of a message are read.
 const maxMessage = 400
-
-// refusalOf finds the value that a message is about: one that it repeats.
-func refusalOf(output string, leaves []leaf) *refusal {
-	r := &refusal{leaves: leaves, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
-	r.leaf = slices.IndexFunc(leaves, func(l leaf) bool { return isID(&l) && tested.Named(r.text, strings.ToLower(l.Text)) })
-	return r
-}
-
-// blamed is the value that the message is about, nil when it does not tell.
-func (r *refusal) blamed() *leaf {
-	if r.leaf < 0 {
-		return nil
-	}
-	return &r.leaves[r.leaf]
-}
-
-// gives is the place of the same value at the same path, -1 for none.
-func (p *planned) gives(l *leaf) int {
-	return slices.IndexFunc(p.leaves, func(o leaf) bool { return o.Path == l.Path && o.Text == l.Text })
-}
 
 // suggest finds a change of the planned input: what rules that calls bear out ask for, or the sum
 // that a message of the run asks for.
@@ -65,7 +37,7 @@ func (m *Model) suggest(v *view) fix {
 	for i := len(v.run) - 1; i >= 0 && asks < 4; i-- {
 		if c := &v.run[i]; c.failed {
 			asks++
-			if f := m.balance(v, c.refusal()); f.input != nil {
+			if f := m.balance(v, c); f.input != nil {
 				return f
 			}
 		}
@@ -90,23 +62,24 @@ func numbersIn(s string) []float64 {
 // balance repairs numbers whose sum was refused: where a message names two numbers
 // of which one is the sum of what the call gave, the other is what the sum has to
 // be, as long as the rest of the input stays.
-func (m *Model) balance(v *view, r *refusal) fix {
-	numbers := numbersIn(r.text)
+func (m *Model) balance(v *view, c *runCall) fix {
+	numbers := numbersIn(textsafe.Head(errortext.Unwrap(c.Output), maxMessage))
 	if len(numbers) != 2 {
 		return fix{}
 	}
-	for i := range r.leaves {
-		path := r.leaves[i].Path
-		if r.leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") ||
-			slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.Path == path }) {
+	leaves := leavesOf(c.Input)
+	for i := range leaves {
+		path := leaves[i].Path
+		if leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") ||
+			slices.ContainsFunc(leaves[:i], func(l leaf) bool { return l.Path == path }) {
 			continue
 		}
 		for k, paid := range numbers {
-			if !near(sumOf(r.leaves, path), paid) || near(paid, numbers[1-k]) {
+			if !near(sumOf(leaves, path), paid) || near(paid, numbers[1-k]) {
 				continue
 			}
 			total := numbers[1-k]
-			if near(sumOf(v.in.leaves, path), total) || !m.sameBut(v.in.leaves, r.leaves, path) {
+			if near(sumOf(v.in.leaves, path), total) || !m.sameBut(v.in.leaves, leaves, path) {
 				return fix{}
 			}
 			return m.adjust(v, path, total-sumOf(v.in.leaves, path))

@@ -88,7 +88,7 @@ func (s *seenValues) walk(v any, parent, name string) {
 func (s *seenValues) see(value string, under ...string) {
 	c := s.byValue[value]
 	if c == nil {
-		if len(s.list) >= maxSeen || !isID(&leaf{Kind: tested.Text, Text: value}) {
+		if len(s.list) >= maxSeen || len(value) > maxValue || !tested.IdentifierLike(value) {
 			return
 		}
 		c = &seenValue{value: value}
@@ -100,9 +100,4 @@ func (s *seenValues) see(value string, under ...string) {
 			c.under = append(c.under, u)
 		}
 	}
-}
-
-// isID reports whether a value looks like an identifier.
-func isID(l *leaf) bool {
-	return l.Kind == tested.Text && len(l.Text) <= maxValue && tested.IdentifierLike(l.Text)
 }

@@ -34,9 +34,8 @@ type view struct {
 type runCall struct {
 	*store.RunCall
 	failed bool
-	wrong  bool     // it failed, half failed, or had an odd answer
-	same   bool     // its input is the planned one
-	reason *refusal // nil: not read yet
+	wrong  bool // it failed, half failed, or had an odd answer
+	same   bool // its input is the planned one
 }
 
 // outcome tells how a call of a run came out, as far as that is known: one that
@@ -233,14 +232,6 @@ func (v *view) ago(c *runCall) time.Duration {
 		return 0
 	}
 	return v.Now.Sub(c.Time)
-}
-
-// refusal reads why a call of the run failed.
-func (c *runCall) refusal() *refusal {
-	if c.reason == nil {
-		c.reason = refusalOf(c.Output, leavesOf(c.Input))
-	}
-	return c.reason
 }
 
 // equals reports whether an input is the planned one. One of other bytes, whatever their order,

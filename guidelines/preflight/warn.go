@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"memoryd"
@@ -96,7 +95,7 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	if c == nil {
 		return Warning{}, false
 	}
-	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c, fix))}
+	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(fix))}
 	for i := range v.run {
 		if v.run[i].failed && v.run[i].same {
 			w.Calls = append(w.Calls, v.run[i].Key)
@@ -118,21 +117,13 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// change says what to do about a refused call, nil for none of this run: change the parameter that
-// it is about, else that repeating leads nowhere.
-func (m *Model) change(refused *runCall, fix fix) string {
+// change says what to do about a refused call: what is suggested, else that repeating leads nowhere.
+func (m *Model) change(fix fix) string {
 	if fix.input != nil {
 		if name, ok := m.name(fix.path); ok {
 			return "Change " + name + " as suggested."
 		}
 		return "Change the input as suggested."
-	}
-	if refused != nil {
-		if l := refused.refusal().blamed(); l != nil {
-			if name, ok := m.name(l.Path); ok {
-				return "Change " + name + "."
-			}
-		}
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -143,7 +134,7 @@ func (m *Model) change(refused *runCall, fix fix) string {
 
 // onlyFailed says that the input failed wherever it was tried.
 func (m *Model) onlyFailed(v *view, fix fix) Warning {
-	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(nil, fix))}
+	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(fix))}
 }
 
 func times(c Count) string {
@@ -222,8 +213,7 @@ const highRisk = 0.9
 
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
-	c := v.lastFailure()
-	if c == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+	if v.lastFailure() == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
 		return Warning{}, false
 	}
 	w := Warning{}
@@ -236,18 +226,11 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
 	}
 	rate, _ := m.rates.of(r)
-	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate,
-		m.next(c, v, fix)))
-	return w, true
-}
-
-// next says what to do after a failure: change what it was about, if that has not
-// been done.
-func (m *Model) next(refused *runCall, v *view, fix fix) string {
-	if blamed := refused.refusal().blamed(); fix.input != nil || blamed != nil && v.in.gives(blamed) >= 0 {
-		return m.change(refused, fix)
+	w.Text = fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too.", did, 100*rate)
+	if fix.input != nil {
+		w.Text += " " + m.change(fix)
 	}
-	return ""
+	return w, true
 }
 
 // name is a parameter as a warning names it; false for one that no call gave which worked.
