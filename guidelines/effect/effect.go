@@ -46,18 +46,27 @@ func SideOf(metadata json.RawMessage) Side {
 		return Unknown
 	}
 	var m struct {
-		Told    *bool       `json:"told"`
-		Version json.Number `json:"guideline_version"`
+		Told *bool `json:"told"`
 	}
 	_ = json.Unmarshal(metadata, &m) // what is of another type says nothing
-	version, _ := m.Version.Float64()
 	switch {
 	case m.Told != nil && !*m.Told:
 		return Untold
-	case m.Told != nil || version > 0:
+	case m.Told != nil || Shown(metadata) > 0:
 		return Told
 	}
 	return Unknown
+}
+
+// Shown reads the version of the guideline that the agent of a call was shown from its metadata, a
+// number or its digits as a text; 0 where it does not say.
+func Shown(metadata json.RawMessage) int64 {
+	var m struct {
+		Version json.Number `json:"guideline_version"`
+	}
+	_ = json.Unmarshal(metadata, &m)
+	version, _ := m.Version.Int64()
+	return version
 }
 
 // MarshalText implements encoding.TextMarshaler.

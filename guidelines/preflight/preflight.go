@@ -195,7 +195,6 @@ type history struct {
 	// By judged call: its run, of so many, and the fold that this is in.
 	run  []int32
 	fold []uint8
-	mark []int32 // room for common
 	runs int32
 }
 

@@ -155,7 +155,7 @@ func (p *replay) next(h *history, place int32) rules {
 	run := p.run(c.run)
 	common := 0.0
 	if run.streak > 0 {
-		common = h.common(place, run.failed)
+		common = shared(h.read.features.of(place), h.read.features.of(run.failed))
 	}
 	r := p.inputs[c.identity]
 	set := met(c.identity, run, common, r.elsewhere(c.run), p.worked, p.failed)
@@ -188,22 +188,19 @@ func (s *runState) take(input uint64, failed bool) {
 	}
 }
 
-// common is which share of the features of two calls, taken together, both have.
-func (h *history) common(a, b int32) float64 {
-	first, second := h.read.features.of(a), h.read.features.of(b)
-	for len(h.mark) < len(h.read.features.keys) {
-		h.mark = append(h.mark, -1)
-	}
-	for _, f := range first {
-		h.mark[f] = a
+// shared is which share of the features of two inputs, taken together, both have.
+func shared[T comparable](a, b []T) float64 {
+	of := make(map[T]struct{}, len(a))
+	for _, f := range a {
+		of[f] = struct{}{}
 	}
 	both := 0
-	for _, f := range second {
-		if h.mark[f] == a {
+	for _, f := range b {
+		if _, has := of[f]; has {
 			both++
 		}
 	}
-	return float64(both) / float64(max(1, len(first)+len(second)-both))
+	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
 // watch says which rules a tool's warnings go by: as many as together warn of at

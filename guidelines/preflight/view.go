@@ -71,7 +71,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 	v.take()
 	common := 0.0
 	if c := v.lastFailure(); c != nil && v.state.streak > 0 {
-		common = in.common(read(c.Input))
+		common = shared(in.features, read(c.Input).features)
 	}
 	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
 	return v
@@ -176,21 +176,6 @@ func (t *tally) ofRun() {
 }
 
 func (m *Model) tool() string { return m.options.Tool }
-
-// common is which share of the features of two inputs, taken together, both have.
-func (p *planned) common(o *planned) float64 {
-	known := make(map[uint64]struct{}, len(p.features))
-	for _, f := range p.features {
-		known[f] = struct{}{}
-	}
-	both := 0
-	for _, f := range o.features {
-		if _, has := known[f]; has {
-			both++
-		}
-	}
-	return float64(both) / float64(max(1, len(p.features)+len(o.features)-both))
-}
 
 // lastFailure is the newest failed call of the tool in the run, nil when there is
 // none.

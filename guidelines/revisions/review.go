@@ -19,7 +19,7 @@ func Outcomes(calls []memoryd.Call) map[int64]Counts {
 		if c.Evaluation.State != memoryd.Judged {
 			continue
 		}
-		v := shownVersion(c.Metadata)
+		v := effect.Shown(c.Metadata)
 		if v <= 0 {
 			continue
 		}
@@ -171,7 +171,7 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 		if effect.SideOf(c.Metadata) == effect.Untold {
 			return -1
 		}
-		return shownVersion(c.Metadata)
+		return effect.Shown(c.Metadata)
 	}), current.Shares(all), nil
 }
 

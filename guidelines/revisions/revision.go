@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"memoryd"
@@ -175,27 +174,4 @@ func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 			return err
 		}
 	}
-}
-
-// shownVersion reads metadata.guideline_version of a call: the version that its
-// agent was shown, 0 when it did not say.
-func shownVersion(metadata json.RawMessage) int64 {
-	var m struct {
-		Version any `json:"guideline_version"`
-	}
-	if len(metadata) == 0 || json.Unmarshal(metadata, &m) != nil {
-		return 0
-	}
-	switch v := m.Version.(type) {
-	case float64:
-		if v == float64(int64(v)) {
-			return int64(v)
-		}
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err == nil {
-			return n
-		}
-	}
-	return 0
 }
