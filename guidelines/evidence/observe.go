@@ -224,10 +224,10 @@ func (r *run) learn(seed maphash.Seed, at int, output string) {
 		}
 		from, mark = i+1, 0
 	}
-	for value, state := range rules.States(text) {
-		h := maphash.String(seed, value)
-		if v, known := r.values[h]; known {
-			v.state = state
+	for g := range rules.Identifiers(text) {
+		h := maphash.String(seed, g.Value)
+		if v, known := r.values[h]; known && g.State != "" {
+			v.state = g.State
 			r.values[h] = v
 		}
 	}

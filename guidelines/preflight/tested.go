@@ -70,19 +70,17 @@ func (v *view) turn(tool string) (n int, pause float64) {
 
 // given lists what answers of a tool in the run gave for a parameter, newest first:
 // where some stood under its name, these alone.
-func (m *Model) given(v *view) func(path, tool string) []tested.Given {
+func (v *view) given() func(path, tool string) []tested.Given {
 	return func(path, tool string) []tested.Given {
 		name := path[strings.LastIndexByte(path, '.')+1:]
 		var out, named []tested.Given
-		for _, c := range m.valuesSeen(v).list {
-			if tool != "" && c.tool != tool {
-				continue
-			}
-			g := tested.Given{Value: c.value, State: c.state}
-			if slices.Contains(c.under, name) {
-				named = append(named, g)
-			} else {
-				out = append(out, g)
+		for _, c := range v.valuesSeen() {
+			switch {
+			case tool != "" && c.tool != tool:
+			case slices.Contains(c.Under, name):
+				named = append(named, c.Given)
+			default:
+				out = append(out, c.Given)
 			}
 		}
 		if len(named) > 0 {
@@ -145,7 +143,7 @@ func (m *Model) mend(v *view) fix {
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
-		edits := t.Mend(p, m.given(v))
+		edits := t.Mend(p, v.given())
 		if len(edits) == 0 {
 			return fix{}
 		}

@@ -23,8 +23,8 @@ type view struct {
 	// run are the tool's calls in the run, oldest first.
 	run    []runCall
 	state  runState
-	seen   *seenValues // read when it is asked for
-	breaks []*Tested   // what it breaks of what calls bear out
+	seen   []*seenValue // read when it is asked for
+	breaks []*Tested    // what it breaks of what calls bear out
 	// observer has read the calls of the run; nil before it is needed.
 	observer *evidence.Observer
 	past     map[memoryd.CallKey]*tested.Planned // the tool's calls of the run, as they were planned

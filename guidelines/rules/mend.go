@@ -115,9 +115,6 @@ func (r *Rule) fromAnswer(seen func(path, tool string) []Given) []Edit {
 	return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
 }
 
-// Given is a value from the run's own answers, with what was beside it.
-type Given struct{ Value, State string }
-
 func edit(path string, v value, of origin.Origin) Edit {
 	switch v.kind {
 	case number:

@@ -3,18 +3,15 @@ package rules
 import (
 	"encoding/json"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// maxStateFields is how many fields beside a value are kept, of words and of numbers each,
-// maxStateBytes how long an answer may be that is read for them.
-const (
-	maxStateFields = 4
-	maxStateBytes  = 16 << 10
-)
+// maxStateFields is how many fields beside a value are kept, of words and of numbers each.
+const maxStateFields = 4
 
 // stateName and stateWord are a field and its value that say in what state something is:
 // one of few words, or yes or no.
@@ -23,64 +20,76 @@ var (
 	stateWord = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,15}$`)
 )
 
-// States lists the identifiers in an answer, with the words and numbers in the same object,
-// as in "available=true status=open balance=80".
-func States(answer string) iter.Seq2[string, string] {
-	return func(yield func(value, state string) bool) {
+// Given is an identifier in an answer, with the names that it stood under (of the member, and of
+// what holds that) and the words and numbers in the same object, as in "available=true status=open
+// balance=80".
+type Given struct {
+	Value, State string
+	Under        []string
+}
+
+// Identifiers lists those of an answer in JSON. A name may be one itself, as in
+// {"payment_methods": {"card_1": {...}}}.
+func Identifiers(answer string) iter.Seq[Given] {
+	return func(yield func(Given) bool) {
 		s := strings.TrimSpace(answer)
-		if s == "" || s[0] != '{' && s[0] != '[' || len(s) > maxStateBytes {
-			return
-		}
 		var tree any
-		if json.Unmarshal([]byte(s), &tree) == nil {
-			states(tree, yield)
+		if s != "" && (s[0] == '{' || s[0] == '[') && json.Unmarshal([]byte(s), &tree) == nil {
+			identifiers(tree, Given{Under: []string{"", ""}}, yield)
 		}
 	}
 }
 
-func states(v any, yield func(value, state string) bool) bool {
+// identifiers are those in a value; at says what it stands under, and beside what.
+func identifiers(v any, at Given, yield func(Given) bool) bool {
 	switch v := v.(type) {
+	case string:
+		at.Value = v
+		return !IdentifierLike(v) || yield(at)
 	case []any:
-		for _, e := range v {
-			if !states(e, yield) {
-				return false
-			}
-		}
+		at.State = ""
+		return !slices.ContainsFunc(v, func(e any) bool { return !identifiers(e, at, yield) })
 	case map[string]any:
-		var fields, numbers, values []string
-		for name, e := range v {
-			switch e := e.(type) {
-			case string:
-				if stateName.MatchString(name) && stateWord.MatchString(e) {
-					fields = append(fields, name+"="+e)
-				} else if IdentifierLike(e) {
-					values = append(values, e)
-				}
-			case float64:
-				if stateName.MatchString(name) {
-					numbers = append(numbers, name+"="+plain(e))
-				}
-			case bool:
-				if stateName.MatchString(name) {
-					fields = append(fields, name+"="+strconv.FormatBool(e))
-				}
-			case map[string]any, []any:
-				if !states(e, yield) {
-					return false
-				}
+		state := stateOf(v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			in := Given{Under: []string{name, at.Under[0]}, State: state}
+			if s, isText := v[name].(string); isText && isState(name, s) {
+				in.State = ""
 			}
-		}
-		slices.Sort(fields)
-		slices.Sort(numbers)
-		state := strings.Join(append(slices.Clone(fields[:min(len(fields), maxStateFields)]), numbers[:min(len(numbers), maxStateFields)]...),
-			" ")
-		for _, value := range values {
-			if state != "" && !yield(value, state) {
+			if _, holds := v[name].(map[string]any); holds && !identifiers(name, Given{Under: at.Under[:1]}, yield) || !identifiers(v[name], in, yield) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+func isState(name, word string) bool {
+	return stateName.MatchString(name) && stateWord.MatchString(word)
+}
+
+// stateOf is what an object says beside its identifiers.
+func stateOf(object map[string]any) string {
+	var fields, numbers []string
+	for name, e := range object {
+		switch e := e.(type) {
+		case string:
+			if isState(name, e) {
+				fields = append(fields, name+"="+e)
+			}
+		case float64:
+			if stateName.MatchString(name) {
+				numbers = append(numbers, name+"="+plain(e))
+			}
+		case bool:
+			if stateName.MatchString(name) {
+				fields = append(fields, name+"="+strconv.FormatBool(e))
+			}
+		}
+	}
+	slices.Sort(fields)
+	slices.Sort(numbers)
+	return strings.Join(slices.Concat(fields[:min(len(fields), maxStateFields)], numbers[:min(len(numbers), maxStateFields)]), " ")
 }
 
 // numberIn is the number that a field of a state holds; false where it holds none.
