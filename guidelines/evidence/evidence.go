@@ -102,12 +102,16 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 		}
 	}
 	e.Runs = len(runs)
-	e.Parameters = parametersOf(obs, &who)
+	columns, order := columnsOf(obs, &who)
+	e.Parameters = make([]Parameter, len(order))
+	for i, c := range order {
+		e.Parameters[i] = c.parameter(len(obs), &who)
+	}
 	e.Output = profileOutputs(recent)
 	e.Rules = Rules(tool, obs)
 	e.Messages = messagesOf(obs, &who, e.Rules)
 	e.Same = sameAnswer(obs, &who)
-	e.Exemplar = exemplarOf(obs, &who)
+	e.Exemplar = exemplarOf(obs, &who, columns)
 	e.Unchanged, e.UnchangedRuns = unchanged(obs)
 	return e
 }

@@ -92,10 +92,9 @@ type valueSeen struct {
 	runs map[uint64]bool
 }
 
-// parametersOf describes the parameters in order of first appearance.
-func parametersOf(obs []Observation, who *parties) []Parameter {
-	at := map[string]*column{}
-	var order []*column
+// columnsOf collects what the calls gave by path, in order of first appearance.
+func columnsOf(obs []Observation, who *parties) (at map[string]*column, order []*column) {
+	at = map[string]*column{}
 	for i := range obs {
 		for _, l := range obs[i].values() {
 			c := at[l.Path]
@@ -110,11 +109,7 @@ func parametersOf(obs []Observation, who *parties) []Parameter {
 			c.take(i, &obs[i], &l, who.of[i])
 		}
 	}
-	list := make([]Parameter, len(order))
-	for i, c := range order {
-		list[i] = c.parameter(len(obs), who)
-	}
-	return list
+	return at, order
 }
 
 func (c *column) take(i int, ob *Observation, l *rules.Leaf, party uint64) {

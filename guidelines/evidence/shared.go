@@ -32,7 +32,7 @@ type Exemplar struct {
 const newestForm = 40
 
 // exemplarOf picks a good call to show.
-func exemplarOf(obs []Observation, who *parties) *Exemplar {
+func exemplarOf(obs []Observation, who *parties, columns map[string]*column) *Exemplar {
 	forms, newest := map[string][]int{}, map[string]int{}
 	good, met := 0, 0
 	for i := range slices.Backward(obs) {
@@ -68,7 +68,7 @@ func exemplarOf(obs []Observation, who *parties) *Exemplar {
 	for _, i := range calls {
 		by.add(who.of[i])
 	}
-	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: ownValues(obs, at, who), Key: obs[at].Key}
+	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: ownValues(obs[at].values(), columns, who), Key: obs[at].Key}
 }
 
 // What makes a value one of a small set that may be shown to others.
@@ -90,30 +90,18 @@ func MayName(value string, values, calls int) bool {
 }
 
 // ownValues lists the values of an input that may not be shown to others.
-func ownValues(obs []Observation, at int, who *parties) []string {
-	var own []string
-	for _, l := range obs[at].values() {
+func ownValues(input []rules.Leaf, columns map[string]*column, who *parties) (own []string) {
+	for _, l := range input {
 		if l.Kind != rules.Text && (l.Kind != rules.Number || len(strings.TrimRight(l.Text, "0")) < longNumber) {
 			continue
 		}
-		calls, given, by, runs, values := 0, 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
-		for i := range obs {
-			gives := false
-			for _, o := range obs[i].values() {
-				if o.Path == l.Path {
-					values[o.Text] = true
-					given++
-					gives = gives || o.Kind == l.Kind && o.Text == l.Text
-				}
-			}
-			if gives {
-				calls++
-				by[who.of[i]] = true
-				runs[obs[i].Run] = true
-			}
+		var v *valueSeen
+		c := columns[l.Path]
+		if c != nil {
+			v = c.values[l.Text]
 		}
-		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 ||
-			MayName(l.Text, len(values), given) {
+		if v == nil || v.Calls < sharedCalls || len(v.runs) < sharedRuns || len(c.values) > smallSet || who.sole(v.by) ||
+			MayName(l.Text, len(c.values), c.given) {
 			own = append(own, l.Text)
 		}
 	}
