@@ -1,9 +1,7 @@
 package guidelines
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoryd/guidelines/evidence"
@@ -155,7 +153,7 @@ func (f *findings) hint(p evidence.Parameter) string {
 // them would mislead.
 func (f *findings) choices(p evidence.Parameter) string {
 	var values []string
-	for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
+	for _, v := range p.Top[:min(len(p.Top), p.Distinct)] {
 		if len(v.Value) > longestChoice || evidence.MayName(v.Value, p.Distinct, p.Given) {
 			return ""
 		}
@@ -178,22 +176,6 @@ func isNumeric(p evidence.Parameter) bool { return p.Types[0] == "integer" || p.
 // refused reports whether a rule advises against a value of a parameter.
 func (f *findings) refused(p evidence.Parameter, value string) bool {
 	return slices.ContainsFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.Refuses(p.Path, value, isNumeric(p)) })
-}
-
-// inOrder sorts values that are all numbers by size and leaves others as they
-// are, most frequent first.
-func inOrder(values []evidence.ValueCount) []evidence.ValueCount {
-	sizes := map[string]float64{}
-	for _, v := range values {
-		f, err := strconv.ParseFloat(v.Value, 64)
-		if err != nil {
-			return values
-		}
-		sizes[v.Value] = f
-	}
-	sorted := slices.Clone(values)
-	slices.SortStableFunc(sorted, func(a, b evidence.ValueCount) int { return cmp.Compare(sizes[a.Value], sizes[b.Value]) })
-	return sorted
 }
 
 // members describes what the objects at path, or in the list at path, hold: what good

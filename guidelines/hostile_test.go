@@ -237,7 +237,7 @@ func TestAnObedientModelPublishesNoOrder(t *testing.T) {
 			map[string]any{"do": do, "evidence": []string{do}},
 			map[string]any{"evidence": []string{cause}, "when": when("id", "is")},
 			map[string]any{"evidence": []string{cause}, "when": when("id", do)},
-			map[string]any{"evidence": []string{cause}, "when": when(do, "missing")},
+			map[string]any{"evidence": []string{cause}, "when": when(do, "without")},
 		}})
 		if err != nil {
 			t.Fatal(err)

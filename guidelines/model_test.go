@@ -106,7 +106,7 @@ func TestConditionsThatTheCallsBearOutAreRenderedWithCounts(t *testing.T) {
 	calls := bounded()
 	for want, rec := range map[string]map[string]any{
 		"Keep `limit` at most 100: otherwise 15 of 15 went wrong (12 runs).":                                        item("", when("limit", "above", 100)),
-		"Give no `account` that begins with \"trial_\"; \"main_\" worked: otherwise 15 of 15 went wrong (12 runs).": item("", when("account", "starts_with", "trial_")),
+		"Give no `account` that begins with \"trial_\"; \"main_\" worked: otherwise 15 of 15 went wrong (12 runs).": item("", when("account", "begins", "trial_")),
 	} {
 		content, review, err := ask(t, says(items(t, rec)), calls)
 		if err != nil || review.Kept != 1 || !strings.Contains(content, want) {
@@ -156,8 +156,8 @@ func TestRecordsThatLieAreDropped(t *testing.T) {
 	}{
 		{item("", when("limit", "below", 50)), guidelines.DroppedCalls},
 		{item("", when("limit", "below", 500)), guidelines.DroppedCalls},
-		{item("", when("account", "starts_with", "main_")), guidelines.DroppedCalls},
-		{item("", when("region", "missing", nil)), guidelines.DroppedCalls},
+		{item("", when("account", "begins", "main_")), guidelines.DroppedCalls},
+		{item("", when("region", "without", nil)), guidelines.DroppedCalls},
 		{item("Keep it small", nil, "rule-0000000000"), guidelines.DroppedEvidence},
 		{item("Keep it small", nil), guidelines.DroppedEvidence},
 		{item("", when("limit", "resembles", 3)), guidelines.DroppedPredicate},

@@ -43,10 +43,7 @@ func (ob *Observation) Trim() {
 		ob.Output = ""
 	}
 	ob.Metadata, ob.Hash, ob.CreateTime, ob.ToolRef = nil, "", "", memoryd.ToolRef{}
-	ob.Evaluation = memoryd.Evaluation{
-		State: ob.Evaluation.State, Score: ob.Evaluation.Score, Rule: ob.Evaluation.Rule,
-		JudgedBy: ob.Evaluation.JudgedBy,
-	}
+	ob.Judge(ob.Evaluation)
 }
 
 func trimInput(raw json.RawMessage) json.RawMessage {

@@ -15,26 +15,22 @@ type Proposal struct {
 	Value     any    `json:"value"`
 }
 
-// hypothesis is the condition; false for one that cannot be looked up.
+// hypothesis is the condition, one of the simplest by its name; false for one that cannot be looked up.
 func (p *Proposal) hypothesis() (h hypothesis, ok bool) {
-	h.p = p.Parameter
-	number, isNumber := p.Value.(float64)
-	word, isText := p.Value.(string)
-	switch p.Predicate {
-	case "given":
-		h.what, ok = with, true
-	case "missing":
-		h.what, ok = without, true
-	case "above":
-		h.what, h.bound, ok = above, number, isNumber
-	case "below":
-		h.what, h.bound, ok = below, number, isNumber
-	case "is":
-		h.what, h.set, ok = is, []string{word}, isText && shown(word)
-	case "starts_with":
-		h.what, h.set, ok = begins, []string{word}, isText && shown(strings.TrimRight(word, "_-"))
+	at := slices.IndexFunc(conditions[:notIn], func(c condition) bool { return c.name == p.Predicate })
+	if at < 0 || !tellable(p.Parameter) {
+		return h, false
 	}
-	return h, ok && tellable(h.p)
+	h.what, h.p, ok = what(at), p.Parameter, true
+	switch h.what {
+	case above, below:
+		h.bound, ok = p.Value.(float64)
+	case is, begins:
+		word, isText := p.Value.(string)
+		h.set, ok = []string{word}, isText && shown(strings.TrimRight(word, "_-"))
+	default:
+	}
+	return h, ok
 }
 
 // Known reports whether a proposal can be tested on calls.
