@@ -1,7 +1,9 @@
 package guidelines
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd/guidelines/evidence"
@@ -153,7 +155,7 @@ func (f *findings) hint(p evidence.Parameter) string {
 // them would mislead.
 func (f *findings) choices(p evidence.Parameter) string {
 	var values []string
-	for _, v := range p.Top[:min(len(p.Top), p.Distinct)] {
+	for _, v := range slices.SortedStableFunc(slices.Values(p.Top[:min(len(p.Top), p.Distinct)]), bySize) {
 		if len(v.Value) > longestChoice || evidence.MayName(v.Value, p.Distinct, p.Given) {
 			return ""
 		}
@@ -176,6 +178,16 @@ func isNumeric(p evidence.Parameter) bool { return p.Types[0] == "integer" || p.
 // refused reports whether a rule advises against a value of a parameter.
 func (f *findings) refused(p evidence.Parameter, value string) bool {
 	return slices.ContainsFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.Refuses(p.Path, value, isNumeric(p)) })
+}
+
+// bySize orders numbers and leaves other values as they are.
+func bySize(a, b evidence.ValueCount) int {
+	x, noNumber := strconv.ParseFloat(a.Value, 64)
+	y, neither := strconv.ParseFloat(b.Value, 64)
+	if noNumber != nil || neither != nil {
+		return 0
+	}
+	return cmp.Compare(x, y)
 }
 
 // members describes what the objects at path, or in the list at path, hold: what good

@@ -77,6 +77,7 @@ type search struct {
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
 	hints    bool            // one call of one run is enough
+	dear     bool            // the bad ones are good ones that cost much
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls
 	columns  []column

@@ -53,10 +53,7 @@ const Cut = "…"
 const maxEach = 1 << 10
 
 // property reports whether the condition is about a property.
-func (h *hypothesis) property() bool {
-	_, property := base(h.p)
-	return property != ""
-}
+func (h *hypothesis) property() bool { return isProperty(h.p) }
 
 // ofRun reports whether the condition is about the calls of the run before.
 func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }

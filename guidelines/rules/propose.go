@@ -105,10 +105,7 @@ func columnsOf(rows []row) []column {
 }
 
 // property reports whether it is of a property, not of a parameter.
-func (c *column) property() bool {
-	_, property := base(c.name)
-	return property != ""
-}
+func (c *column) property() bool { return isProperty(c.name) }
 
 func (c *column) take(v value, bad bool) {
 	switch v.kind {

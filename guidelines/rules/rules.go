@@ -204,13 +204,10 @@ func (r *Rule) Found() string {
 
 // inRuns says in how many runs; "" where that is not known.
 func (r *Rule) inRuns() string {
-	switch r.Runs {
-	case 0:
+	if r.Runs == 0 {
 		return ""
-	case 1:
-		return " (1 run)"
 	}
-	return " (" + strconv.Itoa(r.Runs) + " runs)"
+	return " (" + strconv.Itoa(r.Runs) + plural(" run", float64(r.Runs)) + ")"
 }
 
 // Plan parses a planned call.

@@ -199,7 +199,9 @@ func TestRulesKnowWhereValuesCameFromAndWhatWasSaidOfThem(t *testing.T) {
 		if !got[i].Holds(planned) {
 			continue
 		}
-		edits := got[i].Mend(planned, func(string, string) []Given { return []Given{{Value: "id-77", State: "status=closed"}, {Value: "id-78", State: "status=open"}} })
+		edits := got[i].Mend(planned, func(string, string) []Given {
+			return []Given{{Value: "id-77", State: "status=closed"}, {Value: "id-78", State: "status=open"}}
+		})
 		if mended++; len(edits) != 1 || edits[0].Value != "id-78" {
 			t.Errorf("%q is mended by %v", got[i].Line, edits)
 		}

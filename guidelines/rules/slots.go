@@ -125,7 +125,9 @@ func (r *Rule) bounded(s *search, behind []*row) (narrow string, ok bool) {
 	if h.what != aboveWithout && h.op == "" {
 		r.pool[h.p] = append(r.pool[h.p], edge...)
 	}
-	narrow = r.boundSaid(behind)
+	if narrow = r.boundSaid(behind); s.dear { // none failed
+		narrow = ""
+	}
 	return narrow, sized(h.bound) && (!s.parties || len(edge) > 0)
 }
 
