@@ -68,7 +68,8 @@ func exemplarOf(obs []Observation, who *parties, columns map[string]*column) *Ex
 	for _, i := range calls {
 		by.add(who.of[i])
 	}
-	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: ownValues(obs[at].values(), columns, who), Key: obs[at].Key}
+	own := ownValues(obs[at].values(), columns, who)
+	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: own, Key: obs[at].Key}
 }
 
 // What makes a value one of a small set that may be shown to others.

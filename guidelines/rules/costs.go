@@ -51,7 +51,9 @@ func dear(own string, rows []row, e Effect) []Rule {
 		known[i].Call, known[i].kind = &call, ""
 		call.Bad = open[i]
 	}
-	s := search{rows: known, open: slices.Clone(open), several: several(rows), parties: parties(rows), own: own, kinds: map[string]bool{}, dear: true}
+	s := search{
+		rows: known, open: slices.Clone(open), several: several(rows), parties: parties(rows), own: own, kinds: map[string]bool{}, dear: true,
+	}
 	found := s.run()
 	for i := range found {
 		var with, without []float64

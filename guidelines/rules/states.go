@@ -56,7 +56,10 @@ func identifiers(v any, at Given, yield func(Given) bool) bool {
 			if s, isText := v[name].(string); isText && isState(name, s) {
 				in.State = ""
 			}
-			if _, holds := v[name].(map[string]any); holds && !identifiers(name, Given{Under: at.Under[:1]}, yield) || !identifiers(v[name], in, yield) {
+			if _, holds := v[name].(map[string]any); holds && !identifiers(name, Given{Under: at.Under[:1]}, yield) {
+				return false
+			}
+			if !identifiers(v[name], in, yield) {
 				return false
 			}
 		}
