@@ -22,21 +22,22 @@ const alike = 4
 
 // kindOf is a line without what tells it from others of its kind: words with digits. each is
 // told its words of letters.
-func kindOf(l string, each func(w string)) []byte {
-	b := make([]byte, 0, min(len(l), 160))
+func kindOf(l string, each func(w string)) string {
+	var b strings.Builder
+	b.Grow(min(len(l), 160))
 	eachPart(l, func(part string, letters, digits bool) {
 		if letters {
 			each(part)
 		}
 		switch {
-		case len(b) >= 160:
+		case b.Len() >= 160:
 		case digits:
-			b = append(b, '0')
+			b.WriteByte('0')
 		default:
-			b = append(b, part...)
+			b.WriteString(part)
 		}
 	})
-	return b
+	return b.String()
 }
 
 // inWords are the bytes of words: ASCII letters and digits, and characters beyond ASCII.
@@ -65,13 +66,6 @@ type kinds struct {
 	lines int
 	usual float64 // how rare the rarest word of a line is, on average
 	folds bool    // most lines have others like them
-	read  []lineRead
-}
-
-// lineRead is a line that says something: as it stands and as it is quoted.
-type lineRead struct {
-	line, text string
-	kind       *kind
 }
 
 type kind struct {
@@ -83,20 +77,18 @@ type kind struct {
 func kindsIn(body string) kinds {
 	k := kinds{of: map[string]*kind{}, words: map[string]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
-		text := visible(l)
-		if text == "" {
+		if l = visible(l); l == "" { // as it is quoted
 			continue
 		}
-		name := kindOf(text, func(w string) { k.words[w]++ })
-		x := k.of[string(name)]
+		name := kindOf(l, func(w string) { k.words[w]++ })
+		x := k.of[name]
 		if x == nil {
 			x = &kind{}
-			k.of[string(name)] = x
+			k.of[name] = x
 		}
 		x.n++
-		x.last = text
+		x.last = l
 		k.lines++
-		k.read = append(k.read, lineRead{l, text, x})
 	}
 	common := 0
 	for name, x := range k.of {
@@ -115,13 +107,9 @@ func (k *kinds) folded(l string) string {
 	if !k.folds {
 		return l
 	}
-	return k.fold(l, k.of[string(kindOf(visible(l), func(string) {}))])
-}
-
-// fold is folded of a line whose kind is known.
-func (k *kinds) fold(l string, x *kind) string {
+	x := k.of[kindOf(visible(l), func(string) {})]
 	switch {
-	case !k.folds || x == nil || x.n < alike:
+	case x == nil || x.n < alike:
 		return l
 	case x.told:
 		return ""
@@ -168,8 +156,8 @@ func (w *walker) readLines(body string) {
 	for _, n := range numberIn.FindAllString(t.Body, 8) {
 		r.asked = append(r.asked, number(n))
 	}
-	for i := range r.kinds.read {
-		r.quote(&r.kinds.read[i])
+	for l := range strings.SplitSeq(body, "\n") {
+		r.quote(l)
 	}
 }
 
@@ -259,12 +247,15 @@ type lineReader struct {
 }
 
 // quote makes lines of a text. White space that it begins with stays: in code it has a meaning.
-func (r *lineReader) quote(l *lineRead) {
-	line, text := l.line, l.text
+func (r *lineReader) quote(line string) {
+	text := visible(line)
+	if text == "" {
+		return
+	}
 	rare, near := 0.0, r.nearness(text)
 	whole, at := text, -1
 	if near == 0 {
-		text = r.kinds.fold(text, l.kind)
+		text = r.kinds.folded(text)
 	}
 	if text == whole {
 		rare = r.kinds.rare(text)

@@ -239,22 +239,22 @@ func (c *choice) choose(room int) {
 			most = max(most, ratio)
 		}
 	}
-	for least := most * nearly; len(left) > 0 && least > most*worthless; least *= nearly {
-		later := left[:0]
-		for _, x := range left {
-			if x.ratio >= least {
-				cost := c.cost(x.item)
-				x.ratio = c.worth(x.item) / float64(cost)
-				if x.ratio >= least {
-					if c.used+cost <= room {
-						c.take(x.item)
-					}
-					continue
-				}
+	open := len(left)
+	for least := most * nearly; open > 0 && least > most*worthless; least *= nearly {
+		for i := range left {
+			x := &left[i]
+			if x.ratio < least {
+				continue
 			}
-			later = append(later, x)
+			cost := c.cost(x.item)
+			if x.ratio = c.worth(x.item) / float64(cost); x.ratio < least {
+				continue
+			}
+			if c.used+cost <= room {
+				c.take(x.item)
+			}
+			x.ratio, open = 0, open-1 // it was asked for good
 		}
-		left = later
 	}
 }
 
