@@ -24,6 +24,9 @@ func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)
 
 // evidence is what the object itself says against the call.
 func (r *reply) evidence(v *view) (finding, bool) {
+	if v.ask.is(actor) {
+		r.Moments = 0 // of what the tool itself did
+	}
 	ground, member := r.Failure()
 	key := quoted(r.Doc.Nodes[member].Key)
 	switch ground {
@@ -48,8 +51,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
 	default:
 	}
-	if r.Undone != 0 && r.Members == 1 && v.ask.is(actor) {
-		return fails("body-flag", "", "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
+	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
+		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
 			true
 	}
 	return finding{}, false
@@ -100,7 +103,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	switch {
 	case some && inner.bad():
 		return inner, true
-	case f.rule == "body-error" && r.hasResult() && !r.explains():
+	case f.rule == "body-error" && r.hasResult(errortext.IsVoid) && !r.explains():
 		return r.banner(f), true
 	case bad:
 		return f, true
@@ -222,21 +225,23 @@ func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 
 // nothing reports a reply without any result.
 func (r *reply) nothing() (finding, bool) {
-	if len(r.Payloads) == 0 || r.hasResult() || r.Others > 0 || r.Message != 0 {
+	if len(r.Payloads) == 0 || r.hasResult(isBlank) || r.Others > 0 || r.Message != 0 || r.Good {
 		return finding{}, false
 	}
 	return nothingFound("its result is empty"), true
 }
 
-// hasResult reports whether a payload holds anything.
-func (r *reply) hasResult() bool { return slices.ContainsFunc(r.Payloads, r.holds) }
+// hasResult reports whether a payload holds anything. Beside an error "False" is void too.
+func (r *reply) hasResult(void func(string) bool) bool {
+	return slices.ContainsFunc(r.Payloads, func(c int32) bool { return r.holds(c, void) })
+}
 
 // holds reports whether a value is anything but null, a void text, or an object without more.
-func (r *reply) holds(i int32) bool {
+func (r *reply) holds(i int32, void func(string) bool) bool {
 	n := &r.Doc.Nodes[i]
 	switch {
 	case n.Kind == loosejson.String:
-		return !errortext.IsVoid(strings.TrimSpace(n.Val))
+		return !void(strings.TrimSpace(n.Val))
 	case n.Child == 0:
 		return r.Doc.Filled(i)
 	}
@@ -244,7 +249,7 @@ func (r *reply) holds(i int32) bool {
 		switch r.Doc.Nodes[c].Kind {
 		case loosejson.Null:
 		case loosejson.Object:
-			if r.holds(c) {
+			if r.holds(c, void) {
 				return true
 			}
 		default:

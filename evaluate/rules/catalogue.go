@@ -46,6 +46,7 @@ func catalogue() []rule {
 	return append(rules,
 		rule{"empty-output", "there is no output", emptyOutput},
 		rule{"score", "the learned score says that the call failed, or found nothing", scored},
+		rule{"condition", "the output is the name of an error, as systems share it, and nothing else", condition},
 		rule{"no-trouble", "nothing speaks against the call", noTrouble},
 	)
 }

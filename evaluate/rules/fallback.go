@@ -12,6 +12,8 @@ import (
 var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)",
 	"<no output>", "no output", "n/a")
 
+func isBlank(s string) bool { return phrases.FoldedIn(s, blanks) }
+
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) (finding, bool) {
@@ -21,7 +23,7 @@ func emptyOutput(v *view) (finding, bool) {
 		f.cause = causeEmpty
 		return f, true
 	}
-	if !phrases.FoldedIn(v.out.full, blanks) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
+	if !isBlank(v.out.full) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}, false
 	}
 	f := finding{}

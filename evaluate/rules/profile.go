@@ -2,7 +2,6 @@ package rules
 
 import (
 	"memoryd"
-	"memoryd/internal/phrases"
 	"memoryd/internal/reading"
 )
 
@@ -16,7 +15,7 @@ func (p *Profile) Observe(c *memoryd.Call) {
 		return
 	}
 	p.successes++
-	if phrases.FoldedIn(reading.Bare(c.Output), blanks) {
+	if isBlank(reading.Bare(c.Output)) {
 		p.empty++
 	}
 }

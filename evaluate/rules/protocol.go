@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
 
@@ -69,6 +70,15 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	f := fails("http-status", found.s, "the server answered with an error status")
 	f.sure = found.s == t.first().s // no log of answers, but one
 	return f, true
+}
+
+// condition: an operating system's or HTTP's name of an error, alone. Who checks may have been
+// asked for it, and programs put their own name before it.
+func condition(v *view) (finding, bool) {
+	if v.ask.is(inspector|commanding) || !errortext.Condition(v.out.full) {
+		return finding{}, false
+	}
+	return fails("condition", v.out.full, "it names an error and says nothing else"), true
 }
 
 // statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200, SIP/2.0 486, RTSP/1.0 454.

@@ -28,6 +28,9 @@ func (r *request) read(in *reading.Reading, t *tool, shell *shellProgram) {
 		r.command = commandOf(&in.Input, t)
 	}
 	reads := r.is(reader)
+	if r.command == "" && r.is(runner) {
+		r.command = r.text
+	}
 	if r.command != "" {
 		r.purposes |= commanding
 		r.shell.read(r.command)

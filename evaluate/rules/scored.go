@@ -121,7 +121,7 @@ func (t *text) counts() (none, some bool) {
 // takes it for that.
 func (v *view) saysNothing(nothing float64) bool {
 	t := v.out
-	if v.body.OK() || !v.seeks() || !t.short(2, 200) {
+	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
 		return false
 	}
 	none, some := t.counts()

@@ -188,6 +188,8 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 		if c.Stmt != nil {
 			p.stmt(c.Stmt, at)
 		}
+	case *syntax.TestClause:
+		p.note([]string{"[["}, p.text(c), p.inner(c), at)
 	}
 }
 
@@ -239,7 +241,7 @@ var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "bui
 // withoutOpeners is a command without those, and without their options and assignments.
 func withoutOpeners(words []string) []string {
 	first := slices.IndexFunc(words, func(w string) bool {
-		return !shellOpeners[w] && !strings.HasPrefix(w, "-")
+		return !shellOpeners[w] && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=")
 	})
 	if first < 0 {
 		return nil

@@ -24,6 +24,7 @@ const (
 	finder                         // it may find nothing
 	renderer                       // it gives back what it gets, in other words
 	logger                         // what it hands over is a log
+	runner                         // it runs command lines
 	// What follows is of a call, not of its tool.
 	commanding // it has a command to run
 	content    // it asks for what somebody else wrote: files, pages, search results
@@ -34,6 +35,7 @@ var purposeOf = func() map[string]purposes {
 	of := map[string]purposes{}
 	for p, words := range map[purposes]phrases.Set{
 		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, renderer: renderers, logger: logNames,
+		runner: shellNames,
 	} {
 		for w := range words {
 			of[w] |= p
@@ -82,6 +84,9 @@ func nameWords(name string) (out []string) {
 
 // logNames are words of names of tools whose output is a log.
 var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "history")
+
+// shellNames are words of names of tools that run command lines.
+var shellNames = phrases.Words("bash", "shell", "sh", "terminal", "cmd", "zsh")
 
 // renderers are words of names of tools that give back what they get, in other words.
 var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")

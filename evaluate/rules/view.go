@@ -30,6 +30,7 @@ type scratch struct {
 	tools [16]tool // that were read, by their names
 	out   text
 	body  doc
+	inner loosejson.Doc // of the text that a reply holds
 	shell shellProgram
 
 	features score.Features
@@ -42,17 +43,29 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
 	v.ask.read(r, d.toolOf(c.Tool), &d.shell)
-	out := v.ask.shell.withoutRemarks(r.Text)
+	out := r.Text
 	v.body.Doc = r.Output
-	if len(out) < len(r.Text) {
-		out = reading.Bare(out) // what stands beside a remark may be wrapped itself
-		v.body.Doc = *loosejson.Parse(out)
+	if text, only := v.body.OnlyText(); only && (text != "" || v.ask.is(commanding|actor)) {
+		if inner := v.parse(text); !d.inner.Cut {
+			out, v.body.Doc = inner, d.inner
+		}
+	}
+	if rest := v.ask.shell.withoutRemarks(out); len(rest) < len(out) {
+		out, v.body.Doc = v.parse(rest), d.inner // what stands beside a remark may be wrapped itself
 	}
 	v.out.read(out)
-	if d := v.body; d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array {
+	if d := v.body; d.Rest != "" && d.Nodes[0].Count <= 1 && d.Nodes[0].Kind == loosejson.Array {
 		d.Doc = loosejson.Doc{} // "[22012] a message" is no list
 	}
 	return v
+}
+
+// parse reads a text within the output, without its wrapping, into the room for such texts.
+func (v *view) parse(s string) string {
+	s = reading.Bare(s)
+	v.scratch.inner.Clear()
+	v.scratch.inner.Parse(s)
+	return s
 }
 
 // release gives the room back, with nothing of the call left in it.
@@ -61,6 +74,7 @@ func (v *view) release() {
 	d.view = view{}
 	d.out.clear()
 	d.shell.clear()
+	d.inner.Clear()
 	d.body = doc{}
 	pool.Put(d)
 }

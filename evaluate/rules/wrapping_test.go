@@ -16,7 +16,15 @@ var wrappings = map[string]func(string) string{
 		return `{"content":[{"type":"text","text":` + quoted(s) + `}],"isError":false}`
 	},
 	"in a list of MCP content": func(s string) string { return `[{"type": "text", "text": ` + quoted(s) + `}]` },
-	"in colours":               func(s string) string { return "\x1b[1;31m" + s + "\x1b[0m\n" },
+	"in MCP content with a structure": func(s string) string {
+		return `{"content":[{"type":"text","text":` + quoted(s) + `}],"structuredContent":{"result":` + quoted(s) + `},"isError":false}`
+	},
+	"in a reply":              func(s string) string { return inReply(s, `{"error": null, "result": `, `}`) },
+	"in a reply of a program": func(s string) string { return inReply(s, `{"stdout": `, `, "stderr": ""}`) },
+	"as Python prints a reply": func(s string) string {
+		return "meta=None content=[TextContent(type='text', text=" + quoted(s) + ", annotations=None)] isError=False"
+	},
+	"in colours": func(s string) string { return "\x1b[1;31m" + s + "\x1b[0m\n" },
 	"with a line end of Windows": func(s string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 	},
@@ -30,6 +38,14 @@ var wrappings = map[string]func(string) string{
 	"in colours, as JSON, in MCP content": func(s string) string {
 		return `{"content": [{"type": "text", "text": ` + quoted(quoted("\x1b[32m"+s+"\x1b[0m")) + `}]}`
 	},
+}
+
+// inReply puts a text into a reply that holds nothing else. A structure is a reply itself.
+func inReply(s, before, behind string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[:1], "{[") {
+		return s
+	}
+	return before + quoted(s) + behind
 }
 
 func quoted(s string) string {

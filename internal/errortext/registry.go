@@ -1,7 +1,10 @@
 package errortext
 
 import (
+	"net/http"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"memoryd/internal/phrases"
 )
@@ -21,6 +24,28 @@ var sqlClasses = phrases.Words(strings.Fields("07 08 09 0A 0B 0D 0E 0F 0K 0L 0M 
 
 // IsErrno reports whether s is the name of an error number of an operating system.
 func IsErrno(s string) bool { return len(s) > 2 && s[0] == 'E' && errnoNames[s] }
+
+// conditions are the texts by which an operating system and HTTP tell of errors, in lower case.
+var conditions = func() phrases.Set {
+	all := phrases.Set{}
+	for n := syscall.Errno(1); n < 134; n++ {
+		all[strings.ToLower(n.Error())] = true
+	}
+	for code := http.StatusBadRequest; code < 600; code++ {
+		if reason := strings.ToLower(http.StatusText(code)); reason != "" {
+			number := strconv.Itoa(code)
+			all[number+" "+reason], all["http "+number], all["http "+number+" "+reason] = true, true, true
+		}
+	}
+	return all
+}()
+
+// Condition reports whether s is the name or the text of an error number of an operating system,
+// or a status of HTTP that tells of an error: ECONNREFUSED, Connection refused, 502 Bad Gateway.
+func Condition(s string) bool {
+	s = strings.TrimSuffix(s, ".")
+	return IsErrno(s) || phrases.FoldedIn(s, conditions)
+}
 
 // BadSQLState reports whether s is an SQLSTATE that means a failure: 23505, 42P01.
 func BadSQLState(s string) bool {

@@ -16,6 +16,14 @@ func TestRegistries(t *testing.T) {
 			t.Errorf("BadSQLState(%q) = %v", code, got)
 		}
 	}
+	for text, want := range map[string]bool{
+		"ECONNREFUSED": true, "Connection refused": true, "no space left on device.": true, "502 Bad Gateway": true, "HTTP 404": true,
+		"http 404 Not Found": true, "200 OK": false, "HTTP 200": false, "404": false, "502 orders": false, "Connection refused by the till": false, "": false,
+	} {
+		if got := errortext.Condition(text); got != want {
+			t.Errorf("Condition(%q) = %v", text, got)
+		}
+	}
 	for name, want := range map[string]bool{"EISDIR": true, "EPERM": true, "EIO": true, "EUROPE": false, "eperm": false, "E": false} {
 		if got := errortext.IsErrno(name); got != want {
 			t.Errorf("IsErrno(%q) = %v", name, got)

@@ -32,6 +32,7 @@ type Reply struct {
 	Warning   int32
 	Failed    int32   // lists what failed, with reasons
 	Undone    int32   // says that something was not done: {"routed": false}
+	Reason    int32   // says why: {"drop_reason": "..."}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
@@ -49,6 +50,30 @@ func ReadReply(d *Doc, i int32) Reply {
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
 	return r
+}
+
+// OnlyText is the text of a reply that holds nothing else: {"error": null, "result": "It is
+// open"}.
+func (d *Doc) OnlyText() (text string, only bool) {
+	if d.Rest != "" {
+		return "", false
+	}
+	for c := d.Child(0); c != 0; c = d.Nodes[c].Next {
+		switch n := &d.Nodes[c]; roleOf(n.Key) {
+		case rolePayload:
+			if only || n.Kind != loosejson.String {
+				return "", false
+			}
+			text, only = d.Str(c), true
+		case roleError, roleFailed, roleWarning, roleStderr:
+			if d.Filled(c) && n.Kind != loosejson.False {
+				return "", false
+			}
+		default:
+			return "", false
+		}
+	}
+	return text, only
 }
 
 // member files one member under what its name says.
@@ -104,6 +129,8 @@ func (r *Reply) plain(c int32) {
 		return
 	case n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")):
 		r.Undone = c
+	case strings.HasSuffix(key, "reason") && r.Doc.Filled(c):
+		r.Reason = c
 	}
 	r.other(c)
 }

@@ -47,10 +47,7 @@ func unwrapped(s string, all bool) string {
 		case '{', '[':
 			t = content(t, all)
 		default:
-			if !all {
-				return t
-			}
-			inner, ok := printed(t)
+			inner, ok := printed(t, all)
 			if !ok {
 				return t
 			}
@@ -156,7 +153,7 @@ func parts(d *loosejson.Doc, failed bool) (blocks, structured int32, ok bool) {
 		case n.Key == "content" && n.Kind == loosejson.Array:
 			blocks = i
 		case n.Key == "isError" && (failed || n.Kind == loosejson.False), n.Key == "_meta":
-		case failed && n.Key == "structuredContent": // says what the blocks say
+		case n.Key == "structuredContent": // says what the blocks say
 			structured = i
 		default:
 			return 0, 0, false
@@ -183,17 +180,17 @@ func below(d *loosejson.Doc, blocks int32) (text string, ok bool) {
 
 // printed gives the text of a reply as a program of Python prints it:
 // meta=None content=[TextContent(type='text', text='…')].
-func printed(s string) (text string, ok bool) {
-	head := s[:min(len(s), 90)]
-	at := strings.Index(head, "text=") + len("text=")
-	if !strings.Contains(head, "content=[TextContent(") || at < len("text=") || at >= len(s) {
+func printed(s string, failed bool) (text string, ok bool) {
+	head, _, ok := strings.Cut(s[:min(len(s), 90)], "text=")
+	if !ok || !strings.Contains(head, "content=[TextContent(") {
 		return "", false
 	}
-	end := strings.LastIndexByte(s, s[at])
-	if end <= at {
+	block := s[len(head)+len("text="):]
+	end := strings.LastIndex(block, block[:min(len(block), 1)])
+	if end < 1 || !failed && strings.HasSuffix(block[end:], "isError=True") {
 		return "", false
 	}
-	return loosejson.Unquote(s[at+1:end], loosejson.MaxText)
+	return loosejson.Unquote(block[1:end], loosejson.MaxText)
 }
 
 // textBlock gives the text of a block {"type": "text", "text": "..."}.
