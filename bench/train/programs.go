@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ var saysNo = []string{"grep ", "diff ", "cmp "}
 // setsOf are the sets that a list fills; they share no tool. Of those of commands.txt one is to
 // learn from.
 var setsOf = map[string][]string{
-	"commands.txt": {"commands.txt", "commandsaside.txt"}, "unseen.txt": {"unseen.txt"},
+	"commands.txt": {"commands.txt", "commandsaside.txt"}, "tools.txt": {"tools.txt", "toolsaside.txt"}, "unseen.txt": {"unseen.txt"},
 }
 
 // runPrograms runs what a list names, in a folder of its own, and writes what came of it to
@@ -50,8 +51,9 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 	defer os.RemoveAll(folder) //nolint:errcheck // the system clears the rest away
 	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer server.Close()
+	const nodePath, pythonPath = "/usr/lib/node_modules", "/usr/local"
 	scrub := strings.NewReplacer(folder, "/srv/app", home, "/home/ann", server.URL, "http://127.0.0.1:8080", "$SERVER",
-		"http://127.0.0.1:8080")
+		"http://127.0.0.1:8080", cmp.Or(os.Getenv("NODE_PATH"), nodePath), nodePath, cmp.Or(os.Getenv("VIRTUAL_ENV"), pythonPath), pythonPath)
 	shell := func(line string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, longest)
 		defer cancel()

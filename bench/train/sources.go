@@ -19,7 +19,8 @@ import (
 // heldOut are the sets of outputs that nothing is learned from, so that they tell how
 // good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
-	"twentysixth.txt", "programs.txt", "commandsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt", "unseen.txt",
+	"twentysixth.txt", "programs.txt", "commandsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
+	"tools.txt", "toolsaside.txt", "unseen.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
