@@ -165,7 +165,7 @@ func (r *reply) isData(c int32) bool {
 func (r *reply) byExit(v *view) (finding, bool) {
 	code := r.Doc.Number(r.Exit)
 	if code == 0 {
-		return finding{}, false
+		return works("exit-code", "it reports exit status 0"), true
 	}
 	return exitFinding(v, newText(r.Said()), code), true
 }

@@ -57,6 +57,7 @@ func TestStructuredBodies(t *testing.T) {
 		"what a job of its own met": {"run_job", nil, `{"started_at": "10:00", "finished_at": "10:01", "error": "out of memory"}`, 0, "body-error"},
 		"not done, for a reason":    {"cancel_order", nil, `{"cancelled": false, "cancel_reason": "too late"}`, 0, "body-flag"},
 		"no complaint of a checker": {"check_syntax", nil, "0 errors", 1, ""},
+		"text beside a status":      {"t", nil, `{"exit_code": 0, "stdout": "error: none of the tests failed", "stderr": ""}`, 1, "exit-code"},
 		"a command's silence":       {"bash", sh("cp a b"), `{"stdout": "", "stderr": ""}`, 1, "empty-output"},
 		"result bool":               {"t", nil, `{"result": false}`, 1, ""},
 		"google":                    {"t", nil, `{"status": "REQUEST_DENIED", "error_message": "The provided API key is invalid.", "results": []}`, 0, ""},

@@ -64,9 +64,9 @@ func Heads(low string) bool {
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
 		return true
 	}
-	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' &&
-		(strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
-		return true // how Go joins errors
+	counted := strings.TrimLeft(s, "0123456789") // how Go joins errors
+	if _, joined := phrases.HasPrefixAny(counted, []string{" error occurred", " errors occurred"}); joined && s[0] != '0' {
+		return true
 	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
