@@ -355,6 +355,9 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		risk = m.learner.of(v.in)
 		support = min(weight, 4+effective(near))
 	}
+	if n := v.kept; n.Calls > 0 { // the learner does not know what a run did
+		risk = logistic(logit(clip(risk)) + logit(clip((float64(n.Failed)+0.5)/(float64(n.Calls)+1))) - logit(clip(rate)))
+	}
 	// What an input's own record says comes after what is said of all inputs, and
 	// before what is said of this input in this run.
 	// After a failure the tool's calls come out alike, but not all inputs do.

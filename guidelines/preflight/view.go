@@ -25,6 +25,7 @@ type view struct {
 	state  runState
 	seen   []*seenValue // read when it is asked for
 	breaks []*Tested    // what it breaks of what calls bear out
+	kept   Count        // the calls that say something of it, where rules on the run are kept; else none
 	// observer has read the calls of the run; nil before it is needed.
 	observer *evidence.Observer
 	past     map[memoryd.CallKey]*tested.Planned // the tool's calls of the run, as they were planned
@@ -56,9 +57,9 @@ func (m *Model) view(in *planned, p Planned) *view {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
 		v.run = slices.DeleteFunc(v.run, func(c runCall) bool { return c.failed && m.avoids(v, &c) })
 	}
-	other := m.otherwise(v)
+	other, from := m.otherwise(v)
 	for _, place := range m.byInput[in.identity] {
-		if c := &m.calls[place]; !other[c.key] {
+		if c := &m.calls[place]; int(place) >= from && !other[c.key] {
 			t.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
 		}
 	}
@@ -90,19 +91,29 @@ func (m *Model) avoids(v *view, failed *runCall) bool {
 }
 
 // otherwise lists the calls that went wrong for what their run had done, where the planned call
-// comes after something else: of equal inputs these say nothing.
-func (m *Model) otherwise(v *view) map[memoryd.CallKey]bool {
-	keys := map[memoryd.CallKey]bool{}
+// comes after something else: they say nothing of it. Nor do calls before from, which no rule was
+// held against.
+func (m *Model) otherwise(v *view) (other map[memoryd.CallKey]bool, from int) {
+	other = map[memoryd.CallKey]bool{}
 	for i := range m.options.Tested {
 		t := &m.options.Tested[i]
-		if !t.About() || t.Doubtful || slices.Contains(v.breaks, t) || v.contradicts(t) {
+		if v.Run == "" || !t.About() || t.Doubtful || slices.Contains(v.breaks, t) || v.contradicts(t) {
 			continue
 		}
 		for _, k := range t.Keys {
-			keys[k] = true
+			other[k] = true
 		}
 	}
-	return keys
+	if len(other) == 0 {
+		return nil, 0
+	}
+	from = max(0, len(m.calls)-tested.Compared)
+	for i := range m.calls[from:] {
+		if c := &m.calls[from+i]; c.judged && !other[c.key] {
+			v.kept.add(c.failed())
+		}
+	}
+	return other, from
 }
 
 // take looks at how the tool's calls in the run came out.

@@ -55,3 +55,25 @@ func TestHardlyARuleIsToldOfFailuresByChance(t *testing.T) {
 		t.Errorf("%d of %d lists got a rule:\n%s", with, lists, told.String())
 	}
 }
+
+// Nor does what the run did last with a value: there are many sets of uses to choose one from.
+func TestHardlyASetOfUsesIsToldOfFailuresByChance(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 33))
+	with, told := 0, strings.Builder{}
+	const lists = 400
+	for range lists {
+		var calls []Call
+		for i := range 14 + r.IntN(30) {
+			c := call(i, fmt.Sprintf(`{"user":"u%d"}`, i), []string{"", "E44"}[r.IntN(2)])
+			c.Since, c.Last = SinceKnown, []Used{{Path: "user", In: fmt.Sprintf("tool%c user", 'a'+r.IntN(12))}}
+			calls = append(calls, c)
+		}
+		if found := Find("own", calls); len(found) > 0 {
+			with++
+			told.WriteString(lines(found))
+		}
+	}
+	if float64(with) > falseDiscovery*lists {
+		t.Errorf("%d of %d lists got a rule:\n%s", with, lists, told.String())
+	}
+}

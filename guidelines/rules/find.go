@@ -21,7 +21,7 @@ type candidate struct {
 // Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
 // that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
-	rows := rowsOf(calls, maxCalls)
+	rows := rowsOf(calls, Compared)
 	found := wrong(own, rows, proposed)
 	for _, e := range [...]Effect{Slow, Costly} {
 		found = append(found, dear(own, rows, e)...)
@@ -342,13 +342,17 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
-	open, n := s.openOf(kind)
+	open, n, bySource := s.openOf(kind)
+	all := 0.0
+	for _, of := range bySource {
+		all += min(of, sourceShare)
+	}
 	for k := range s.all {
 		c := &s.all[k]
 		if c.silent || s.hints && c.good > 0 {
 			continue
 		}
-		calls, counted := s.support(c, open)
+		calls, met := s.support(c, open, bySource)
 		if calls == 0 {
 			continue
 		}
@@ -368,8 +372,11 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := chance(int(counted), int(n), int(c.good), int(against))
-		by *= s.tests(c, kind, int(n), by)
+		by := chance(int(met), int(all), int(c.good), int(against))
+		by *= s.tests(c, kind, int(all), by)
+		if s.recent {
+			by *= distinctSpans
+		}
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}
@@ -378,17 +385,19 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	return top, rule
 }
 
-// openOf gives the places of the open calls of a kind, and how many they are: what was sent again
-// in its run counts once.
-func (s *search) openOf(kind string) (open []int, n float64) {
+// openOf gives the places of the open calls of a kind, how many they are, and how many of each
+// source: what was sent again in its run counts once.
+func (s *search) openOf(kind string) (open []int, n float64, bySource map[uint64]float64) {
+	bySource = map[uint64]float64{}
 	for i := range s.rows {
 		if row := &s.rows[i]; s.open[i] && row.kind == kind {
 			if open = append(open, i); !row.repeat {
 				n++
+				bySource[row.Source]++
 			}
 		}
 	}
-	return open, n
+	return open, n, bySource
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
@@ -403,10 +412,11 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	return a.what < b.what
 }
 
-// support counts the open calls of a kind that a condition explains: what was sent again in its run
-// counts once, so does a run of which each further call meets the condition, and one source has a
-// cap. It is 0 where too few are explained.
-func (s *search) support(c *candidate, open []int) (calls, counted float64) {
+// support counts the open calls of a kind that a condition explains, and those of them that chance
+// is asked of: what was sent again in its run counts once, so does a run of which each further call
+// meets the condition, and of a source with more than sourceShare calls its share. It is 0 where too
+// few are explained.
+func (s *search) support(c *candidate, open []int, of map[uint64]float64) (calls, met float64) {
 	var q quorum
 	bySource := map[uint64]float64{}
 	for _, i := range open {
@@ -424,14 +434,14 @@ func (s *search) support(c *candidate, open []int) (calls, counted float64) {
 		return 0, 0
 	}
 	all, most := 0.0, 0.0
-	for _, of := range bySource {
-		counted += min(of, sourceShare)
-		all, most = all+of, max(most, of)
+	for source, n := range bySource {
+		met += n * min(1, sourceShare/of[source])
+		all, most = all+n, max(most, n)
 	}
 	if !s.hints && s.several && all-most < leastBad || s.recent && s.parties && len(q.parties) < 2 {
 		return 0, 0 // nothing without the source that reports most
 	}
-	return calls, counted
+	return calls, met
 }
 
 // Named reports whether a message holds the name of a parameter, with no letter or digit

@@ -277,6 +277,9 @@ func (r *Rule) About() bool {
 		r.when.what == lastIs || r.when.what == lastNotIn
 }
 
+// Compared is how many of the newest calls are compared.
+const Compared = 400
+
 // Limits on what is tested and published.
 const (
 	leastBad       = 2    // calls that went wrong under a condition
@@ -284,7 +287,6 @@ const (
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
-	maxCalls       = 400  // the newest are compared
 	maxOfKind      = 3    // rules for one kind of failure
 	maxRules       = 10
 	sourceShare    = 20 // calls of one source that count for a rule, where there are several

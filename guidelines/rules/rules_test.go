@@ -499,3 +499,42 @@ func TestAnEmptyValueStandsInNoMessage(t *testing.T) {
 		t.Error("an empty name stands in a message")
 	}
 }
+
+// Of many tools that use a value there is one after which it no longer works: that one is told, for
+// there are too many others to name.
+func TestTheOneUseAfterWhichAValueFailsIsTold(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		c := call(i, fmt.Sprintf(`{"pid":"p%d"}`, i%7), "")
+		c.Since, c.Last = SinceKnown, []Used{{Path: "pid", In: fmt.Sprintf("look%c pid", 'a'+i%12)}}
+		if i%5 == 0 {
+			c.Last[0].In, c.Message, c.Bad = "stop pid", "no such process", true
+		}
+		calls = append(calls, c)
+	}
+	if got, want := lines(Find("own", calls)), "Give no `pid` that the run last used in `stop`\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What one source alone reports counts no more than a few calls, but no less the more it reports.
+func TestManyCallsOfOneSourceShowNoLessThanFew(t *testing.T) {
+	for _, n := range []int{60, 350} {
+		var calls []Call
+		for i := range n {
+			c := call(i, fmt.Sprintf(`{"path":"p%d"}`, i%7), "")
+			c.Source, c.Since = 5, SinceKnown
+			uses := []string{"write", "append", "", "delete", "rename", "move", "", ""}
+			if use := uses[i%len(uses)]; use != "" {
+				c.Last = []Used{{Path: "path", In: use + " path"}}
+			}
+			if i%len(uses) > 1 {
+				c.Message, c.Bad = "no such file", true
+			}
+			calls = append(calls, c)
+		}
+		if got, want := lines(Find("own", calls)), "Give a `path` that the run last used in `append` or `write`\n"; got != want {
+			t.Errorf("%d calls: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -6,6 +6,9 @@ import "slices"
 // all: where the tool has changed, older good calls speak against what is true today.
 var spans = [...]int{0, 40, 14, 7}
 
+// distinctSpans is for how many the short spans count among the tests: they overlap.
+const distinctSpans = 2
+
 // activeSpan is over how many of the newest good calls a party is active.
 const activeSpan = 80
 
