@@ -34,8 +34,13 @@ func TestNoToolIsGivenUpWhileACauseCanBeMended(t *testing.T) {
 			[2]string{fmt.Sprintf(`{"path":"/p/a%d.go"}`, i), "Error: InputValidationError: The required parameter `file_path` is missing"})
 	}
 	got := write(t, inRuns("Read", calls...))
-	if want := "1. Give `file_path`, not `path`: 3 calls were refused for this"; !strings.Contains(got, want) {
-		t.Errorf("%q is missing in\n%s", want, got)
+	for _, want := range []string{
+		"1. Give `file_path`, not `path`: 3 calls were refused for this",
+		"2. Look for the file first, by listing the directory or by a search, and give `file_path` as you found it: 3 calls failed",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
 	}
 	if strings.Contains(got, "another tool") || strings.Contains(got, "Do not call") {
 		t.Error(got)
@@ -49,14 +54,18 @@ func TestNoToolIsGivenUpWhileACauseCanBeMended(t *testing.T) {
 	}
 }
 
-// W13: a command that worked is no example.
+// W13: a command that worked is no example, and what hosts document is what is said.
 func TestACommandThatWorkedIsNoExample(t *testing.T) {
 	t.Parallel()
 	var calls [][2]string
 	for _, c := range []string{"rm reproduce.py", "rm reproduce.py", "rm reproduce.py", "ls", "go vet ./...", "cat a | wc -l", "rm reproduce.py", "pwd"} {
 		calls = append(calls, [2]string{fmt.Sprintf(`{"command":%q}`, c), "done"})
 	}
-	if got := write(t, inRuns("Bash", calls...)); strings.Contains(got, "reproduce") {
+	for i := range 3 {
+		calls = append(calls, [2]string{fmt.Sprintf(`{"command":"make %d"}`, i), "Error: Command timed out after 2m 0.0s"})
+	}
+	got := write(t, inRuns("Bash", calls...))
+	if strings.Contains(got, "reproduce") || !strings.Contains(got, "1. Set a longer timeout, run it in the background, or let the command do less: 3 calls failed") {
 		t.Error(got)
 	}
 }

@@ -37,6 +37,9 @@ func TestPlantedPitfallsBecomeRulesAndChanceDoesNot(t *testing.T) {
 				a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
 			})
 			for _, rule := range evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules {
+				if rule.Heard() { // it says what was answered, whatever was sent
+					continue
+				}
 				t.Logf("%s, shuffled: %s: %s", p.name, rule.Line, rule.Found())
 				shuffled++
 			}

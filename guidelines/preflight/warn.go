@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	tested "memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
 	"memoryd/internal/origin"
 )
 
@@ -95,7 +96,7 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	if c == nil {
 		return Warning{}, false
 	}
-	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(fix))}
+	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c, fix))}
 	for i := range v.run {
 		if v.run[i].failed && v.run[i].same {
 			w.Calls = append(w.Calls, v.run[i].Key)
@@ -117,13 +118,19 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// change says what to do about a refused call: what is suggested, else that repeating leads nowhere.
-func (m *Model) change(fix fix) string {
+// change says what to do about a refused call, nil for none of this run: what is suggested, or what
+// hosts document of the refusal, else that repeating leads nowhere.
+func (m *Model) change(refused *runCall, fix fix) string {
 	if fix.input != nil {
 		if name, ok := m.name(fix.path); ok {
 			return "Change " + name + " as suggested."
 		}
 		return "Change the input as suggested."
+	}
+	if refused != nil {
+		if remedy := tested.Remedy(refused.Tool, errortext.Unwrap(refused.Output), refused.Input); remedy != "" {
+			return remedy + "."
+		}
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -134,7 +141,7 @@ func (m *Model) change(fix fix) string {
 
 // onlyFailed says that the input failed wherever it was tried.
 func (m *Model) onlyFailed(v *view, fix fix) Warning {
-	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(fix))}
+	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(nil, fix))}
 }
 
 func times(c Count) string {
@@ -228,7 +235,7 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	rate, _ := m.rates.of(r)
 	w.Text = fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too.", did, 100*rate)
 	if fix.input != nil {
-		w.Text += " " + m.change(fix)
+		w.Text += " " + m.change(nil, fix)
 	}
 	return w, true
 }

@@ -23,6 +23,13 @@ type candidate struct {
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 	rows := rowsOf(calls, Compared)
 	found := wrong(own, rows, proposed)
+	explained := make([]bool, len(calls))
+	for i := range found {
+		for _, at := range found[i].Behind {
+			explained[at] = true
+		}
+	}
+	found = append(found, heard(own, calls, rows, explained)...)
 	for _, e := range [...]Effect{Slow, Costly} {
 		found = append(found, dear(own, rows, e)...)
 	}

@@ -42,6 +42,7 @@ const (
 	notSince
 	lastIs
 	lastNotIn
+	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
 )
 
@@ -59,7 +60,7 @@ type condition struct {
 	line func(h *hypothesis, p, narrow string, shown []string) string
 }
 
-// conditions are all there are.
+// conditions are all there are. Of a call that is planned no message was heard yet.
 var conditions = []condition{
 	without: {name: "without", holds: func(h *hypothesis, r *row, v value) bool {
 		list, _ := inList(h.p)
@@ -217,6 +218,7 @@ var conditions = []condition{
 		}
 		return "Give a " + p + " that the run last used in " + anyOf(shown)
 	}},
+	says: {name: "says"},
 	exceeds: {name: "exceeds", holds: func(h *hypothesis, r *row, v value) bool {
 		more := func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n }
 		return v.kind == number && r.stood(h.q, more)

@@ -228,7 +228,7 @@ func (c *column) member() bool {
 func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	least, heads := minCalls, leastBad
 	parameter, _ := base(c.name)
-	program := isCommand(parameter) // how long it is and what it is written with say nothing
+	program := partNames.of(parameter) == "command" // how long it is and what it is written with say nothing
 	if hints {
 		least, heads = 1, 1
 	}
@@ -261,21 +261,6 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		}
 	}
 	return out
-}
-
-// isCommand reports whether a parameter is a command line, by the last part of its name.
-func isCommand(parameter string) bool {
-	switch strings.ToLower(parameter[strings.LastIndexByte(parameter, '.')+1:]) {
-	case "command", "cmd", "script":
-		return true
-	}
-	return false
-}
-
-// Commands reports whether a value is a command line for a shell. One that worked once is not
-// an example.
-func Commands(parameter, value string) bool {
-	return isCommand(parameter) && strings.ContainsRune(value, ' ')
 }
 
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.

@@ -167,7 +167,7 @@ func (r *Rule) GroundID() string {
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
 	switch r.when.what {
-	case is, lastIs, inState, begins, exceeds, marked, unmarked:
+	case is, lastIs, inState, begins, says, exceeds, marked, unmarked:
 		return r.when.set
 	default:
 		return nil
@@ -196,6 +196,9 @@ func (r *Rule) Found() string {
 	case Wrong:
 		if r.Told {
 			return strconv.Itoa(r.Calls) + " calls were refused for this" + r.inRuns()
+		}
+		if r.Heard() {
+			return strconv.Itoa(r.Calls) + " calls failed for this" + r.inRuns()
 		}
 	}
 	text := "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did
