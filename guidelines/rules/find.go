@@ -379,17 +379,23 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := chance(int(met), int(all), int(c.good), int(against))
-		by *= s.tests(c, kind, int(all), by)
-		if s.recent {
-			by *= distinctSpans
-		}
+		by := s.byChance(c, kind, met, all, against)
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}
 		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), Told: s.good < minGood && !s.hints, chance: by}, q
 	}
 	return top, rule
+}
+
+// byChance is how many conditions chance alone would make hold so well for one kind of failure.
+func (s *search) byChance(c *candidate, kind string, met, all, against float64) float64 {
+	by := chance(int(met), int(all), int(c.good), int(against))
+	by *= s.tests(c, kind, int(all), by)
+	if s.recent {
+		by *= distinctSpans
+	}
+	return by
 }
 
 // openOf gives the places of the open calls of a kind, how many they are, and how many of each
