@@ -349,17 +349,13 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
-	open, n, bySource := s.openOf(kind)
-	all := 0.0
-	for _, of := range bySource {
-		all += min(of, sourceShare)
-	}
+	open := s.openOf(kind)
 	for k := range s.all {
 		c := &s.all[k]
 		if c.silent || s.hints && c.good > 0 {
 			continue
 		}
-		calls, met := s.support(c, open, bySource)
+		calls, met := s.support(c, &open)
 		if calls == 0 {
 			continue
 		}
@@ -367,7 +363,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if against < minGood && !s.hints {
 			continue
 		}
-		q := calls/n - 4*c.good/against
+		q := calls/open.n - 4*c.good/against
 		if Named(kind, c.name()) {
 			q += messageShare // calls cannot part what always came together
 		}
@@ -379,7 +375,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := s.byChance(c, kind, met, all, against)
+		by := s.byChance(c, kind, met, open.counted, against)
 		if by > falseDiscovery && (!s.hints || by > hintChance) {
 			continue
 		}
@@ -398,19 +394,28 @@ func (s *search) byChance(c *candidate, kind string, met, all, against float64) 
 	return by
 }
 
-// openOf gives the places of the open calls of a kind, how many they are, and how many of each
-// source: what was sent again in its run counts once.
-func (s *search) openOf(kind string) (open []int, n float64, bySource map[uint64]float64) {
-	bySource = map[uint64]float64{}
+// openCalls are the open calls of a kind: n without what was sent again in its run, counted with at
+// most sourceShare of a source.
+type openCalls struct {
+	places     []int
+	n, counted float64
+	bySource   map[uint64]float64
+}
+
+func (s *search) openOf(kind string) openCalls {
+	o := openCalls{bySource: map[uint64]float64{}}
 	for i := range s.rows {
 		if row := &s.rows[i]; s.open[i] && row.kind == kind {
-			if open = append(open, i); !row.repeat {
-				n++
-				bySource[row.Source]++
+			if o.places = append(o.places, i); !row.repeat {
+				o.n++
+				o.bySource[row.Source]++
 			}
 		}
 	}
-	return open, n, bySource
+	for _, n := range o.bySource {
+		o.counted += min(n, sourceShare)
+	}
+	return o
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
@@ -429,10 +434,10 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 // is asked of: what was sent again in its run counts once, so does a run of which each further call
 // meets the condition, and of a source with more than sourceShare calls its share. It is 0 where too
 // few are explained.
-func (s *search) support(c *candidate, open []int, of map[uint64]float64) (calls, met float64) {
+func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
 	var q quorum
 	bySource := map[uint64]float64{}
-	for _, i := range open {
+	for _, i := range open.places {
 		row := &s.rows[i]
 		if !c.meets[i] {
 			continue
@@ -448,7 +453,7 @@ func (s *search) support(c *candidate, open []int, of map[uint64]float64) (calls
 	}
 	all, most := 0.0, 0.0
 	for source, n := range bySource {
-		met += n * min(1, sourceShare/of[source])
+		met += n * min(1, sourceShare/open.bySource[source])
 		all, most = all+n, max(most, n)
 	}
 	if !s.hints && s.several && all-most < leastBad || s.recent && s.parties && len(q.parties) < 2 {
