@@ -61,11 +61,17 @@ func TestHardlyASetOfUsesIsToldOfFailuresByChance(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 33))
 	with, told := 0, strings.Builder{}
 	const lists = 400
-	for range lists {
+	for list := range lists {
 		var calls []Call
 		for i := range 14 + r.IntN(30) {
-			c := call(i, fmt.Sprintf(`{"user":"u%d"}`, i), []string{"", "E44"}[r.IntN(2)])
-			c.Since, c.Last = SinceKnown, []Used{{Path: "user", In: fmt.Sprintf("tool%c user", 'a'+r.IntN(12))}}
+			user, tool := i, r.IntN(12)
+			if few := list%2 == 0; few { // of which some may be always there
+				user, tool = r.IntN(7), r.IntN(5)
+			}
+			c := call(i, fmt.Sprintf(`{"user":"user%c"}`, 'a'+user), []string{"", "E44"}[r.IntN(2)])
+			if c.Since = SinceKnown; user == i || tool > 1 {
+				c.Last = []Used{{Path: "user", In: fmt.Sprintf("tool%c user", 'a'+tool)}}
+			}
 			calls = append(calls, c)
 		}
 		if found := Find("own", calls); len(found) > 0 {

@@ -209,14 +209,18 @@ var conditions = []condition{
 			return "Give no " + p + " that the run last used in " + anyOf(shown)
 		},
 	},
-	lastNotIn: {name: "last_not_in", finer: true, holds: func(h *hypothesis, r *row, _ value) bool {
+	lastNotIn: {name: "last_not_in", finer: true, holds: func(h *hypothesis, r *row, v value) bool {
 		use := r.lastUse(h.p)
-		return use != "" && !slices.Contains(h.set, use)
+		return use != "" && !slices.Contains(h.set, use) && (use != unused || !slices.Contains(h.set, there+v.text))
 	}, line: func(h *hypothesis, p, _ string, shown []string) string {
 		if slices.Contains(h.set, unused) {
 			return "Give no " + p + " that the run last used in " + anyOf(shown)
 		}
-		return "Give a " + p + " that the run last used in " + anyOf(shown)
+		line := "Give a " + p + " that the run last used in " + anyOf(shown)
+		if values := h.valuesThere(); len(values) > 0 {
+			line += ", or " + anyOf(values)
+		}
+		return line
 	}},
 	says: {name: "says"},
 	exceeds: {name: "exceeds", holds: func(h *hypothesis, r *row, v value) bool {

@@ -1,12 +1,17 @@
 package rules
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // unused is the last use of a value that no good call of the run gave before.
 const unused = "-"
+
+// there begins a use that stands for a value which no good call of the run needs to give before.
+const there = "= "
 
 // LongNumber is how many characters a number has that may name something.
 const LongNumber = 4
@@ -33,12 +38,47 @@ func (s *search) lasts(p string) (out []hypothesis) {
 			by.add(use, s.rows[i].Bad)
 		}
 	}
+	if values := s.always(p); by[unused].bad > 0 && len(values) > 0 && len(values) <= maxSet {
+		good := slices.DeleteFunc(by.of(1, 0), func(use string) bool { return use == unused })
+		out = append(out, hypothesis{what: lastNotIn, p: p, set: append(good, values...), of: len(by) + len(s.column(p).texts)})
+	}
 	if good := by.of(1, 0); len(good) > 0 && len(good) < len(by) && len(good) <= maxSet {
 		out = append(out, hypothesis{what: lastNotIn, p: p, set: good, of: len(by)})
 	}
 	for _, use := range by.of(0, minCalls) {
 		if use != unused && len(by) > 1 {
 			out = append(out, hypothesis{what: lastIs, p: p, set: []string{use}})
+		}
+	}
+	return out
+}
+
+// always lists, as uses, the values that worked each time that the run had not used them before:
+// they are there from the start.
+func (s *search) always(p string) (out []string) {
+	good, bad := tally{}, map[string]bool{}
+	for i := range s.rows {
+		if r := &s.rows[i]; r.lastUse(p) == unused {
+			if r.Bad {
+				bad[r.in[p].text] = true
+			} else {
+				good.add(r.in[p].text, r)
+			}
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(good)) {
+		if good[v].met(s.parties) && !bad[v] && shown(v) {
+			out = append(out, there+v)
+		}
+	}
+	return out
+}
+
+// valuesThere are the values that a line tells as those that are always there.
+func (h *hypothesis) valuesThere() (out []string) {
+	for _, use := range h.set {
+		if v, is := strings.CutPrefix(use, there); is {
+			out = append(out, strconv.Quote(v))
 		}
 	}
 	return out

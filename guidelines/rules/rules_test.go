@@ -538,3 +538,21 @@ func TestManyCallsOfOneSourceShowNoLessThanFew(t *testing.T) {
 		}
 	}
 }
+
+// A branch can be checked out that the run has made; main is there from the start.
+func TestAValueThatIsAlwaysThereNeedsNoUseBefore(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		name := []string{"main", "amber", "birch", "cedar"}[i%4]
+		c := call(i, fmt.Sprintf(`{"branch":%q}`, name), "")
+		if c.Since = SinceKnown; i%3 == 0 {
+			c.Last = []Used{{Path: "branch", In: "create_branch branch"}}
+		} else if name != "main" {
+			c.Message, c.Bad = "did not match any", true
+		}
+		calls = append(calls, c)
+	}
+	if got, want := lines(Find("own", calls)), "Give a `branch` that the run last used in `create_branch`, or \"main\"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
