@@ -89,7 +89,7 @@ func (c *certificate) read() error {
 
 // survive keeps signals from ending the server that are no order to end: SIGPIPE, where
 // the reader of its log or of its ready line has gone, and SIGHUP, after which reload
-// is called. It holds until it is stopped.
+// is called until stop. Until the process ends neither ends it: the log is still written then.
 func survive(log *slog.Logger, reload func()) (stop func()) {
 	hangup, pipe := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -105,11 +105,7 @@ func survive(log *slog.Logger, reload func()) (stop func()) {
 			}
 		}
 	})
-	return func() {
-		signal.Stop(hangup)
-		signal.Stop(pipe)
-		worker.Stop()
-	}
+	return worker.Stop
 }
 
 // connections are those that are open to the HTTP face. Of more than most, the one that
