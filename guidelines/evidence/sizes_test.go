@@ -77,3 +77,17 @@ func TestTheSizesOfACutInputAreFew(t *testing.T) {
 		t.Errorf("%d sizes, %d bytes are kept of %d (%v)", len(ob.Sizes), len(kept), len(raw), err)
 	}
 }
+
+// An observation that an older program stored is read; the uses of its values are unknown.
+func TestObservationsThatListUsesAreRead(t *testing.T) {
+	t.Parallel()
+	old := `{"k":"03000000000000000000000000000000","q":7,"r":5,"n":true,"s":"judged","v":1,"o":-1,"i":"{\"path\":\"a.txt\"}",` +
+		`"d":["write_file"],"g":2147483649,"l":[{"p":"path","t":["write_file path","read_file path"]}]}`
+	var ob evidence.Observation
+	if err := jsonv2.Unmarshal([]byte(old), &ob); err != nil {
+		t.Fatal(err)
+	}
+	if ob.Seq != 7 || ob.Since == 0 || len(ob.Last) != 1 || ob.Last[0].Path != "path" || ob.Last[0].In != "" {
+		t.Errorf("got %+v", ob)
+	}
+}

@@ -82,7 +82,7 @@ type Source struct {
 // parameter where it was used so, else as any.
 type Used struct {
 	Path string `json:"p"`
-	In   string `json:"t"`
+	In   string `json:"u"` // "" where an old observation does not say; those have a list under "t"
 }
 
 // SinceKnown stands in each Since of a call whose run is known.
