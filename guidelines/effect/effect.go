@@ -65,8 +65,8 @@ func Shown(metadata json.RawMessage) int64 {
 		Version json.Number `json:"guideline_version"`
 	}
 	_ = json.Unmarshal(metadata, &m)
-	version, _ := m.Version.Int64()
-	return version
+	version, _ := m.Version.Float64() // some clients send 3 as 3.0
+	return int64(version)
 }
 
 // MarshalText implements encoding.TextMarshaler.

@@ -205,3 +205,15 @@ func TestTooFewRunsAreNotCompared(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Clients send the version that an agent was shown as a number, with a point or not, or as its digits.
+func TestTheShownVersionIsReadAsClientsSendIt(t *testing.T) {
+	for metadata, want := range map[string]int64{
+		`{"guideline_version":3}`: 3, `{"guideline_version":3.0}`: 3, `{"guideline_version":"3"}`: 3,
+		`{"guideline_version":"draft"}`: 0, `{"guideline_version":[3]}`: 0, `{}`: 0, ``: 0,
+	} {
+		if got := Shown(json.RawMessage(metadata)); got != want {
+			t.Errorf("%s: got %d, want %d", metadata, got, want)
+		}
+	}
+}
