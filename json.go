@@ -2,7 +2,6 @@ package memoryd
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -233,35 +232,6 @@ func JSONDepth(v jsontext.Value) int {
 		}
 	}
 	return deepest
-}
-
-// InputText is the form of a call's input that call_hash is computed from. A string is used
-// as it is. An object is JSON with keys sorted at every level by code point, the separators
-// ", " and ": ", everything outside printable ASCII as lower-case \uXXXX, integers as they
-// are and other numbers in the shortest form that keeps a ".0": what Python's
-// json.dumps(value, sort_keys=True) writes, which existing clients use.
-//
-// Input that is not valid JSON is used as it is.
-func InputText(input json.RawMessage) []byte { return appendInputText(nil, input) }
-
-func appendInputText(b []byte, input json.RawMessage) []byte {
-	if len(bytes.TrimSpace(input)) == 0 {
-		return b
-	}
-	dec := BorrowDecoder(input)
-	defer ReturnDecoder(dec)
-	if dec.PeekKind() == '"' {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return append(b, input...)
-		}
-		return append(b, tok.String()...)
-	}
-	out, err := appendCanonical(slices.Grow(b, len(input)+len(input)/4), dec)
-	if err != nil {
-		return append(b, input...)
-	}
-	return out
 }
 
 // BorrowDecoder returns a decoder from a pool. It accepts invalid UTF-8 and duplicate names. Give
