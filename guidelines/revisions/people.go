@@ -174,7 +174,7 @@ func (m *Manager) undo(ctx context.Context, tool memoryd.Tool, d Decision) (e Re
 	}
 	why := what + " was undone by " + author(d.By)
 	if strings.HasPrefix(d.Line, loadedID+"-") {
-		return m.unload(ctx, tool, d, why, none)
+		return m.decideLoaded(ctx, tool, d, why, none)
 	}
 	undone := false
 	err = m.decide(ctx, tool.ToolRef, func(st *Status) {
@@ -201,15 +201,12 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 			return cur, err
 		}
 		cur.Why, cur.Reasons, cur.RolledBackTo, cur.ByPerson = why, nil, 0, true
-		if err := m.reapply(ctx, ref, &cur); err != nil {
-			return cur, err
-		}
-		err = m.replace(ctx, tool, &cur)
-		if memoryd.IsKind(err, memoryd.Conflict) {
-			continue
-		}
+		written, err := m.publish(ctx, tool, &cur)
 		if err != nil {
 			return cur, err
+		}
+		if !written {
+			continue
 		}
 		return cur, m.decide(ctx, ref, func(st *Status) {
 			if st.Pinned > 0 {
@@ -282,7 +279,7 @@ func (m *Manager) release(ctx context.Context, tool memoryd.Tool, d Decision) (R
 	why := map[string]string{Accept: "accepted by ", Refuse: "refused by "}[d.Kind] + d.By
 	p := &list[at]
 	if p.Line == "" {
-		return m.releaseLoaded(ctx, tool, d, why)
+		return m.decideLoaded(ctx, tool, d, why, "")
 	}
 	err = m.decide(ctx, tool.ToolRef, func(st *Status) {
 		edit := guidelines.Edit{Line: p.Line, Section: p.Section, Kind: guidelines.EditBack, By: author(d.By), At: m.Now()}
@@ -328,55 +325,46 @@ func (m *Manager) loaded(ctx context.Context, ref memoryd.ToolRef) (l loaded, er
 	return l, err
 }
 
-func (m *Manager) putLoaded(ctx context.Context, ref memoryd.ToolRef, l loaded) error {
-	_, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(ref), Revision: store.AnyRevision}, l)
-	return err
-}
-
-func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, d Decision, why string) (Revision, error) {
+// decideLoaded publishes a guideline from elsewhere, refuses it, or lets it wait again; none is
+// the error where there is no such decision.
+func (m *Manager) decideLoaded(ctx context.Context, tool memoryd.Tool, d Decision, why, none string) (e Revision, err error) {
 	l, err := m.loaded(ctx, tool.ToolRef)
-	if err != nil {
-		return Revision{}, err
-	}
-	e := l.Revision
-	if d.Kind == Accept {
-		e.Why, e.BasedOn, e.ThroughSeq, e.Number = why, tool.Revision, tool.Lifetime, tool.Guideline.Revision+1
-		_, err = m.publish(ctx, tool, e)
-	} else {
+	if err == nil {
 		e, err = m.current(ctx, tool)
 	}
 	if err != nil {
 		return e, err
 	}
-	l.Decided = d.Kind
-	return e, m.putLoaded(ctx, tool.ToolRef, l)
+	was := l.Decided
+	switch l.Decided = d.Kind; {
+	case d.Kind == Accept:
+		e = l.Revision
+		e.Why, e.BasedOn, e.ThroughSeq = why, tool.Revision, tool.Lifetime
+		_, err = m.publish(ctx, tool, &e)
+	case d.Kind == Refuse:
+	case was == "" || pendingID(loadedID, l.Content) != d.Line:
+		err = memoryd.Errorf(memoryd.NotFound, "%s", none)
+	default:
+		l.Decided = ""
+		if was == Accept && e.Content == l.Content {
+			e, err = m.goBack(ctx, tool, e.Number-1, why)
+		}
+	}
+	if err != nil {
+		return e, err
+	}
+	_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(tool.ToolRef), Revision: store.AnyRevision}, l)
+	return e, err
 }
 
-// unload lets a guideline from elsewhere wait again.
-func (m *Manager) unload(ctx context.Context, tool memoryd.Tool, d Decision, why, none string) (Revision, error) {
-	l, err := m.loaded(ctx, tool.ToolRef)
-	if err == nil && (l.Decided == "" || pendingID(loadedID, l.Content) != d.Line) {
-		err = memoryd.Errorf(memoryd.NotFound, "%s", none)
+// goBack publishes the version before one that a person accepted.
+func (m *Manager) goBack(ctx context.Context, tool memoryd.Tool, number int64, why string) (Revision, error) {
+	prev, err := m.Revision(ctx, tool.ToolRef, number)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
 	}
 	if err != nil {
-		return Revision{}, err
+		return prev, err
 	}
-	cur, err := m.current(ctx, tool)
-	if err != nil {
-		return cur, err
-	}
-	if l.Decided == Accept && cur.Content == l.Content {
-		prev, err := m.Revision(ctx, tool.ToolRef, cur.Number-1)
-		if memoryd.IsKind(err, memoryd.NotFound) {
-			err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
-		}
-		if err == nil {
-			cur, err = m.restore(ctx, tool, prev, why)
-		}
-		if err != nil {
-			return cur, err
-		}
-	}
-	l.Decided = ""
-	return cur, m.putLoaded(ctx, tool.ToolRef, l)
+	return m.restore(ctx, tool, prev, why)
 }

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"memoryd"
@@ -24,11 +24,10 @@ type Refresher struct {
 	manager *Manager
 	log     *slog.Logger
 	self    string
+	until   time.Time // the end of this process's lease
 
 	worker *lifecycle.Worker
-
-	stateMu sync.Mutex
-	state   State
+	state  atomic.Pointer[State]
 }
 
 // State is what this process saw in its newest pass.
@@ -40,11 +39,7 @@ type State struct {
 }
 
 // State returns the state of the guidelines at the newest pass.
-func (r *Refresher) State() State {
-	r.stateMu.Lock()
-	defer r.stateMu.Unlock()
-	return r.state
-}
+func (r *Refresher) State() State { return *r.state.Load() }
 
 // see takes a tool into the state.
 func (s *State) see(tool memoryd.Tool, now time.Time) {
@@ -66,10 +61,13 @@ func changed(tool memoryd.Tool) bool {
 
 // NewRefresher returns the refresher of a manager. Nothing runs before Start.
 func NewRefresher(m *Manager, log *slog.Logger) *Refresher {
-	return &Refresher{manager: m, log: log, self: uuid.NewString(), worker: lifecycle.NewWorker(log, "guidelines")}
+	r := &Refresher{manager: m, log: log, self: uuid.NewString(), worker: lifecycle.NewWorker(log, "guidelines")}
+	r.state.Store(&State{})
+	return r
 }
 
-// Start begins the passes, unless the interval is 0. The first one comes after an interval.
+// Start begins the passes, unless the interval is 0. The first one writes nothing; those that
+// do come after an interval each.
 func (r *Refresher) Start(ctx context.Context) {
 	if r.manager.Config.Interval > 0 {
 		r.worker.Start(ctx, r.run)
@@ -80,17 +78,14 @@ func (r *Refresher) Start(ctx context.Context) {
 func (r *Refresher) Stop() { r.worker.Stop() }
 
 func (r *Refresher) run(ctx context.Context) {
-	if err := r.look(ctx); err != nil && ctx.Err() == nil {
-		r.log.WarnContext(ctx, "cannot read the state of the guidelines", "err", err)
-	}
-	for {
+	for most := 0; ; most = perRound {
+		if _, err := r.pass(ctx, most); err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "a round of guideline updates was interrupted", "err", err)
+		}
 		// A tenth more or less, so that processes started together drift apart.
 		interval := r.manager.Config.Interval
 		if !lifecycle.Sleep(ctx, interval-interval/10+rand.N(interval/5+1)) {
 			return
-		}
-		if _, err := r.RunOnce(ctx); err != nil && ctx.Err() == nil {
-			r.log.WarnContext(ctx, "a round of guideline updates was interrupted", "err", err)
 		}
 	}
 }
@@ -105,55 +100,27 @@ type Pass struct {
 	Elsewhere bool
 }
 
-// look reads the state of the guidelines and changes nothing.
-func (r *Refresher) look(ctx context.Context) error {
-	var seen State
-	err := r.eachTool(ctx, func(tool memoryd.Tool) error {
-		seen.see(tool, r.manager.Now())
-		return nil
-	})
-	if err == nil {
-		r.note(seen)
-	}
-	return err
-}
-
-func (r *Refresher) note(seen State) {
-	r.stateMu.Lock()
-	defer r.stateMu.Unlock()
-	r.state = seen
-}
-
 // RunOnce does one pass now.
-func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
-	until, err := r.lease(ctx)
-	if err != nil || until.IsZero() {
-		return Pass{Elsewhere: err == nil}, err
-	}
-	var did Pass
+func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) { return r.pass(ctx, perRound) }
+
+// pass reads the state of all guidelines, and refreshes at most so many of those that need it,
+// unless another process does.
+func (r *Refresher) pass(ctx context.Context, most int) (did Pass, err error) {
 	var seen State
 	err = r.eachTool(ctx, func(tool memoryd.Tool) error {
-		now := r.manager.Now()
-		seen.see(tool, now)
-		if !now.Before(until.Add(-r.term() / 2)) { // a pass may take longer than a lease
-			if until, err = r.lease(ctx); err != nil {
-				return err
-			}
-			if until.IsZero() {
-				return errElsewhere
-			}
-		}
-		if !changed(tool) || did.Written+did.Failed >= perRound {
+		seen.see(tool, r.manager.Now())
+		if did.Elsewhere || did.Written+did.Failed >= most {
 			return nil
+		}
+		ours, err := r.lease(ctx)
+		if did.Elsewhere = err == nil && !ours; !ours || !changed(tool) {
+			return err
 		}
 		did.Looked++
 		return r.tool(ctx, tool.ToolRef, &did)
 	})
-	switch {
-	case errors.Is(err, errElsewhere):
-		did.Elsewhere, err = true, nil
-	case err == nil:
-		r.note(seen)
+	if err == nil {
+		r.state.Store(&seen)
 	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
 		r.log.InfoContext(ctx, "guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed,
@@ -166,15 +133,11 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 // others from theirs.
 func (r *Refresher) tool(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
 	err := lifecycle.Do(ctx, r.log, "guidelines", func() error { return r.review(ctx, ref, did) })
-	_, panicked := errors.AsType[*lifecycle.PanicError](err)
-	switch {
-	case panicked:
+	if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
 		did.Failed++
 		return nil
-	case memoryd.IsKind(err, memoryd.NotFound):
-		return nil // deleted meanwhile
 	}
-	return err
+	return memoryd.Except(err, memoryd.NotFound) // deleted meanwhile
 }
 
 func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
@@ -218,9 +181,6 @@ func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error)
 	return nil
 }
 
-// errElsewhere ends a pass that another process has taken over.
-var errElsewhere = errors.New("another process refreshes")
-
 // lease says who refreshes, and until when.
 type lease struct {
 	Holder string    `json:"holder"`
@@ -234,30 +194,26 @@ const (
 	leastLease  = 10 * time.Second
 )
 
-// term is how long a lease lasts.
-func (r *Refresher) term() time.Duration {
-	return max(leaseRounds*r.manager.Config.Interval, leastLease)
-}
-
-// lease takes or renews the lease of this process, and gives its end; zero when
-// another process has it.
-func (r *Refresher) lease(ctx context.Context) (time.Time, error) {
+// lease reports whether this process has the lease. It takes it if nobody has, and renews it
+// halfway: a pass may take longer than a lease.
+func (r *Refresher) lease(ctx context.Context) (ours bool, err error) {
 	key := store.RecordKey{Kind: "lease", ID: "guideline_rounds"}
-	now := r.manager.Now()
+	now, term := r.manager.Now(), max(leaseRounds*r.manager.Config.Interval, leastLease)
+	if now.Before(r.until.Add(-term / 2)) {
+		return true, nil
+	}
 	var held lease
 	revision, err := store.ReadJSON(ctx, r.manager.Store, key, &held)
 	if err != nil || held.Holder != r.self && now.Before(held.Until) {
-		return time.Time{}, err
+		return false, err
 	}
-	mine := lease{Holder: r.self, Until: now.Add(r.term())}
+	mine := lease{Holder: r.self, Until: now.Add(term)}
 	_, err = store.WriteJSON(ctx, r.manager.Store, store.Record{RecordKey: key, Revision: revision}, mine)
-	switch {
-	case memoryd.IsKind(err, memoryd.Conflict):
-		return time.Time{}, nil
-	case err != nil:
-		return time.Time{}, err
+	if err != nil {
+		return false, memoryd.Except(err, memoryd.Conflict)
 	}
-	return mine.Until, nil
+	r.until = mine.Until
+	return true, nil
 }
 
 // Result is the result of a refresh.
@@ -349,20 +305,32 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	for _, r := range reasons {
 		e.Reasons = append(e.Reasons, r.Text)
 	}
-	written, err := m.publish(ctx, tool, e)
+	written, err := m.publish(ctx, tool, &e)
 	if err != nil || !written {
 		return Result{Skipped: NothingNew}, err
 	}
 	return Result{Written: true}, nil
 }
 
-// publish makes e the tool's guideline, unless one written from the same history,
-// or from newer, has come first.
-func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (written bool, err error) {
+// publish makes e the tool's guideline, with what people decided on its lines, unless one
+// written from the same history, or from newer, has come first.
+func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e *Revision) (written bool, err error) {
 	for {
-		err := m.replace(ctx, tool, &e)
+		st, _, err := m.status(ctx, tool.ToolRef)
+		if err != nil {
+			return false, err
+		}
+		if e.Document != nil {
+			e.Document = e.Document.Edited(st.Edits)
+			e.Content = e.Document.Render()
+		}
+		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
+		err = m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
+		if err == nil {
+			return true, m.put(ctx, tool.ToolRef, *e)
+		}
 		if !memoryd.IsKind(err, memoryd.Conflict) {
-			return err == nil, err
+			return false, err
 		}
 		if tool, err = m.Store.Tool(ctx, tool.ToolRef); err != nil {
 			return false, err
@@ -370,29 +338,7 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (w
 		if tool.Guideline.BasedOn >= e.BasedOn && e.RolledBackTo == 0 {
 			return false, nil
 		}
-		if err := m.reapply(ctx, tool.ToolRef, &e); err != nil {
-			return false, err
-		}
 	}
-}
-
-// replace makes e the tool's guideline; Conflict where that is not the one of tool any more.
-func (m *Manager) replace(ctx context.Context, tool memoryd.Tool, e *Revision) error {
-	e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
-	if err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision); err != nil {
-		return err
-	}
-	return m.put(ctx, tool.ToolRef, *e)
-}
-
-// reapply brings what people decided by now into a version that is not published yet.
-func (m *Manager) reapply(ctx context.Context, ref memoryd.ToolRef, e *Revision) error {
-	st, _, err := m.status(ctx, ref)
-	if err == nil && e.Document != nil {
-		e.Document = e.Document.Edited(st.Edits)
-		e.Content = e.Document.Render()
-	}
-	return err
 }
 
 func newest(calls []memoryd.Call) int64 {

@@ -73,11 +73,7 @@ func (m *Manager) restore(ctx context.Context, tool memoryd.Tool, old Revision, 
 	e := old
 	e.RolledBackTo, e.Why, e.Reasons, e.ByPerson = old.Number, why, nil, false
 	e.BasedOn = tool.Revision
-	if err := m.reapply(ctx, tool.ToolRef, &e); err != nil {
-		return e, err
-	}
-	e.Number = tool.Guideline.Revision + 1
-	_, err := m.publish(ctx, tool, e)
+	_, err := m.publish(ctx, tool, &e)
 	return e, err
 }
 
