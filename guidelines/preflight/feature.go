@@ -50,30 +50,29 @@ const (
 	opening aspect = iota // the form of how a text starts, capitals told from small letters
 	place                 // folders, by each prefix of a path
 	step                  // how each part between separators of commands starts
-	shape                 // the form of what stands between blanks
+	shape                 // the form of what stands between blanks, the length of a text and its marks
+	given                 // a value, or how large it is
+	word
+	pair // of words
 	aspects
 )
 
-// collector reads inputs, one after the other: their features, by which likeness
-// and naive Bayes go, and their pieces, which are looked at one by one.
+// collector reads inputs, one after the other: their pieces, each once for an input, by numbers
+// that are given to hashes in the order in which they come.
 type collector struct {
-	features, pieces bags
-	aspect           []aspect // by number of a piece
-	room             scratch
-}
-
-// scratch is room that is used again for each text.
-type scratch struct {
-	words []string
-	form  []byte
+	numbers map[uint64]int32
+	keys    []uint64 // by number
+	aspect  []aspect // by number
+	newest  []int32  // by number: 1 + the newest input with it
+	all     []int32  // of one input after the other
+	ends    []int32
+	words   []string // room that is used again for each text, as is form
+	form    []byte
 }
 
 // newCollector makes a collector for inputs of about so many bytes together.
 func newCollector(bytes int) *collector {
-	features := min(bytes/8, 1<<17) // most things come again
-	return &collector{
-		features: bags{numbers: make(map[uint64]int32, features)}, pieces: bags{numbers: make(map[uint64]int32, features/4)},
-	}
+	return &collector{numbers: make(map[uint64]int32, min(bytes/8, 1<<17))} // most things come again
 }
 
 // read takes an input in.
@@ -81,15 +80,30 @@ func (c *collector) read(leaves []leaf) {
 	for i := range leaves {
 		c.leaf(&leaves[i])
 	}
-	c.features.end()
-	c.pieces.end()
+	c.ends = append(c.ends, int32(len(c.all))) //nolint:gosec // bounded by calls times what is read of one
 }
 
-func (c *collector) put(h hash) { c.features.put(h) }
+// of lists the pieces of an input in the order in which they first came.
+func (c *collector) of(input int32) []int32 {
+	from := int32(0)
+	if input > 0 {
+		from = c.ends[input-1]
+	}
+	return c.all[from:c.ends[input]]
+}
 
-func (c *collector) piece(a aspect, h hash) {
-	if int(c.pieces.put(h.int(int(a)))) == len(c.aspect) {
-		c.aspect = append(c.aspect, a)
+// put adds a piece to the input that is read.
+func (c *collector) put(a aspect, h hash) {
+	h = h.int(int(a))
+	n, known := c.numbers[uint64(h)]
+	if !known {
+		n = int32(len(c.keys)) //nolint:gosec // bounded by calls times what is read of one
+		c.numbers[uint64(h)] = n
+		c.keys, c.newest, c.aspect = append(c.keys, uint64(h)), append(c.newest, 0), append(c.aspect, a)
+	}
+	if input := int32(len(c.ends)) + 1; c.newest[n] != input { //nolint:gosec // at most maxCalls
+		c.newest[n] = input
+		c.all = append(c.all, n)
 	}
 }
 
@@ -98,19 +112,19 @@ const maxValue = 64
 
 func (c *collector) leaf(l *leaf) {
 	at := seed.add(l.Path)
-	c.put(at.add("given"))
+	c.put(given, at.add("given"))
 	switch l.Kind {
 	case tested.Array:
-		c.put(at.add("size").int(int(l.Number)))
+		c.put(given, at.add("size").int(int(l.Number)))
 	case tested.Object:
 	case tested.Number:
-		c.put(at.add("is").add(l.Text))
-		c.put(at.add("scale").int(scale(l.Number)))
+		c.put(given, at.add("is").add(l.Text))
+		c.put(given, at.add("scale").int(scale(l.Number)))
 	case tested.Word:
-		c.put(at.add("is").add(l.Text))
+		c.put(given, at.add("is").add(l.Text))
 	case tested.Text:
 		if l.Length <= maxValue {
-			c.put(at.add("is").add(l.Text))
+			c.put(given, at.add("is").add(l.Text))
 		}
 		c.text(at, l)
 	}
@@ -128,30 +142,30 @@ func scale(f float64) int {
 // text notes words and pairs of them, the length and marks, and the pieces.
 func (c *collector) text(at hash, l *leaf) {
 	lower := strings.ToLower(l.Text)
-	c.room.words = appendWords(c.room.words[:0], lower)
-	isWord, isPair, last := at.add("word"), at.add("pair"), hash(0)
-	for i, w := range c.room.words {
+	c.words = appendWords(c.words[:0], lower)
+	last := hash(0)
+	for i, w := range c.words {
 		h := seed.add(w)
-		c.put(isWord.with(h))
+		c.put(word, at.with(h))
 		if i > 0 {
-			c.put(isPair.with(last).with(h))
+			c.put(pair, at.with(last).with(h))
 		}
 		last = h
 	}
 	c.marks(at, l)
 	for first := range strings.FieldsSeq(l.Text) {
-		c.room.form = appendSkeleton(c.room.form[:0], first)
-		c.piece(opening, at.bytes(c.room.form))
+		c.form = appendSkeleton(c.form[:0], first)
+		c.put(opening, at.bytes(c.form))
 		break
 	}
 	for f := range strings.FieldsSeq(lower) {
-		prefixes(f, func(p string) { c.piece(place, at.add(p)) })
-		c.room.form = appendSkeleton(c.room.form[:0], f)
-		c.piece(shape, at.bytes(c.room.form))
+		prefixes(f, func(p string) { c.put(place, at.add(p)) })
+		c.form = appendSkeleton(c.form[:0], f)
+		c.put(shape, at.bytes(c.form))
 	}
 	for s := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
 		for f := range strings.FieldsSeq(s) {
-			c.piece(step, at.add(f))
+			c.put(step, at.add(f))
 			break
 		}
 	}
@@ -163,15 +177,15 @@ const marksOfInterest = "'\"`()[]{}|$;&<>\\"
 
 // marks notes the length and the counts of marks: whether odd, and thresholds.
 func (c *collector) marks(at hash, l *leaf) {
-	c.put(at.add("length").int(scale(float64(l.Length))))
+	c.put(shape, at.add("length").int(scale(float64(l.Length))))
 	isOdd, isCount := at.add("odd"), at.add("count")
 	for i := range len(marksOfInterest) {
 		mark := marksOfInterest[i : i+1]
 		n := strings.Count(l.Text, mark)
-		c.put(isOdd.add(mark).int(n % 2))
+		c.put(shape, isOdd.add(mark).int(n%2))
 		for _, least := range []int{1, 2, 3, 4, 6} {
 			if n >= least {
-				c.put(isCount.add(mark).int(least))
+				c.put(shape, isCount.add(mark).int(least))
 			}
 		}
 	}
@@ -198,40 +212,3 @@ func prefixes(s string, give func(string)) {
 		give(s[:at])
 	}
 }
-
-// bags holds what inputs are made of, each thing once for an input, by numbers that
-// are given to hashes in the order in which they come.
-type bags struct {
-	numbers map[uint64]int32
-	keys    []uint64 // by number
-	newest  []int32  // by number: 1 + the newest input with it
-	all     []int32  // of one input after the other
-	ends    []int32
-}
-
-// of lists the numbers of an input in the order in which they first came.
-func (b *bags) of(input int32) []int32 {
-	from := int32(0)
-	if input > 0 {
-		from = b.ends[input-1]
-	}
-	return b.all[from:b.ends[input]]
-}
-
-// put adds a hash to the input that is read, and gives its number.
-func (b *bags) put(h hash) int32 {
-	n, known := b.numbers[uint64(h)]
-	if !known {
-		n = int32(len(b.keys)) //nolint:gosec // bounded by calls times what is read of one
-		b.numbers[uint64(h)] = n
-		b.keys, b.newest = append(b.keys, uint64(h)), append(b.newest, 0)
-	}
-	if input := int32(len(b.ends)) + 1; b.newest[n] != input { //nolint:gosec // at most maxCalls
-		b.newest[n] = input
-		b.all = append(b.all, n)
-	}
-	return n
-}
-
-// end ends the input that is read.
-func (b *bags) end() { b.ends = append(b.ends, int32(len(b.all))) } //nolint:gosec // bounded by calls times what is read of one

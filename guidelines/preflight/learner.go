@@ -11,50 +11,46 @@ import (
 // consecutive runs stand together, and no run is learned from to predict itself.
 const folds = 5
 
-// learner estimates from an input alone how likely it fails. It puts two scores
-// together: naive Bayes over the input's features, and the mean failure rate of its
-// pieces, in which those that are new count as new ones did before. What they count
-// for is what they told of the calls of runs that they had not seen; if that is less
-// than nothing, the failure rate stands alone.
+// learner estimates from an input alone how likely it fails, by the mean failure rate of its
+// pieces, in which those that are new count as new ones did before. What that counts for is what
+// it told of the calls of runs that it had not seen; if that is less than nothing, the failure
+// rate stands alone.
 type learner struct {
-	ratios  []float32          // by the number of a feature, its log likelihood ratio of failure
-	rates   map[uint64]float32 // by piece, its failure rate
-	fresh   [aspects]float64   // of pieces that no call had
-	scaling [scores]scaling
-	level   float64
-	weight  float64 // of each score
-	base    float64
+	rates  []float32        // by the number of a piece, its failure rate
+	fresh  [aspects]float64 // of pieces that no call had
+	score  scaling
+	level  float64
+	weight float64 // of the score
+	base   float64
 }
 
-const scores = 2
-
-// scaling is the mean and the standard deviation of a score over the history.
+// scaling is the mean and the standard deviation of the score over the history.
 type scaling struct{ mean, spread float64 }
 
-// mostSpreads is how many standard deviations a score counts at most.
-const mostSpreads = 3
+// mostSpreads is how many standard deviations a score counts at most, leastSpread below which
+// spread differences of the score are small.
+const (
+	mostSpreads = 3
+	leastSpread = 0.1
+)
 
 func (s scaling) of(x float64) float64 {
 	return min(max((x-s.mean)/s.spread, -mostSpreads), mostSpreads)
 }
 
-// leastSpreads are below which spread differences of a score are small: in log odds,
-// and in failure rates.
-var leastSpreads = [scores]float64{0.5, 0.1}
-
-func scalingOf(points [][scores]float64, score int) (s scaling) {
+func scalingOf(points []float64) (s scaling) {
 	n := float64(len(points))
-	for i := range points {
-		s.mean += points[i][score] / n
+	for _, x := range points {
+		s.mean += x / n
 	}
-	for i := range points {
-		s.spread += square(points[i][score]-s.mean) / n
+	for _, x := range points {
+		s.spread += square(x-s.mean) / n
 	}
-	s.spread = max(math.Sqrt(s.spread), leastSpreads[score])
+	s.spread = max(math.Sqrt(s.spread), leastSpread)
 	return s
 }
 
-// The weight of the scores that is expected of a tool, how many squares of scores
+// The weight of the score that is expected of a tool, how many squares of scores
 // that expectation counts for (a call adds about 0.4), and below which weight what
 // inputs tell is noise.
 const (
@@ -66,36 +62,30 @@ const (
 // newLearner learns from the judged calls of a history.
 func newLearner(h *history, base float64) *learner {
 	l := &learner{base: base}
-	features, pieces := h.count(&h.read.features), h.count(&h.read.pieces)
-	fresh := h.fresh(pieces, l.base)
-	points := make([][scores]float64, len(h.judged))
+	pieces := h.count()
+	l.fresh = h.fresh(pieces, base)
+	x := make([]float64, len(h.judged))
 	for i, call := range h.judged {
-		fold := h.fold[i]
-		sum := 0.0
-		bag := h.read.features.of(call)
-		for _, f := range bag {
-			sum += features.ratio(f, fold)
-		}
 		var mean means
-		for _, p := range h.read.pieces.of(call) {
+		for _, p := range h.read.of(call) {
 			a := h.read.aspect[p]
-			mean.add(a, pieces.rate(p, fold, fresh[a]))
+			mean.add(a, pieces[p].rate(h.fold[i], l.fresh[a]))
 		}
-		points[i] = [scores]float64{sum / norm(len(bag)), mean.sum()}
+		x[i] = mean.sum(base)
 	}
-	x := make([]float64, len(points))
-	for s := range scores {
-		l.scaling[s] = scalingOf(points, s)
-		for i := range points {
-			x[i] += l.scaling[s].of(points[i][s])
-		}
+	l.score = scalingOf(x)
+	for i := range x {
+		x[i] = l.score.of(x[i])
 	}
 	l.fit(h, x)
-	l.keep(h, features, pieces, fresh)
+	l.rates = make([]float32, len(pieces))
+	for p := range pieces {
+		l.rates[p] = float32(pieces[p].rate(folds, l.fresh[h.read.aspect[p]]))
+	}
 	return l
 }
 
-// fit finds the weight of the scores and the level, and brings the level to the
+// fit finds the weight of the score and the level, and brings the level to the
 // newest calls: a call counts half as much as one that came so many calls after it.
 func (l *learner) fit(h *history, x []float64) {
 	l.level, l.weight = logit(l.base), startWeight
@@ -113,40 +103,18 @@ func (l *learner) fit(h *history, x []float64) {
 	})
 }
 
-// keep keeps what forecasts need of the counts.
-func (l *learner) keep(h *history, features, pieces *runCounts, fresh [aspects]float64) {
-	l.fresh = fresh
-	l.ratios = make([]float32, len(features.counts))
-	for f := range l.ratios {
-		l.ratios[f] = float32(features.ratio(int32(f), folds)) //nolint:gosec // bounded by calls times features of one
-	}
-	l.rates = make(map[uint64]float32, len(pieces.counts))
-	for p, key := range h.read.pieces.keys {
-		l.rates[key] = float32(pieces.rate(int32(p), folds, fresh[h.read.aspect[p]])) //nolint:gosec // bounded by calls times pieces of one
-	}
-}
-
 // of estimates the probability that a call with an input fails.
 func (l *learner) of(in *planned) float64 {
-	var sum float64
-	for _, f := range in.known {
-		sum += float64(l.ratios[f])
-	}
 	var mean means
-	for i, p := range in.pieces {
-		a := in.aspect[i]
-		rate, known := l.rates[p]
-		if !known {
-			rate = float32(l.fresh[a])
+	for i, a := range in.aspect {
+		rate := l.fresh[a]
+		if n := in.numbers[i]; n >= 0 {
+			rate = float64(l.rates[n])
 		}
-		mean.add(a, float64(rate))
+		mean.add(a, rate)
 	}
-	return logistic(l.level + l.weight*(l.scaling[0].of(sum/norm(len(in.features)))+l.scaling[1].of(mean.sum())))
+	return logistic(l.level + l.weight*l.score.of(mean.sum(l.base)))
 }
-
-// norm brings the sums of inputs with many features and with few to one scale:
-// features of one text go together.
-func norm(features int) float64 { return math.Sqrt(float64(1 + features)) }
 
 // means adds up failure rates of pieces by aspect.
 type means [aspects]struct{ sum, n float64 }
@@ -156,36 +124,25 @@ func (m *means) add(a aspect, rate float64) {
 	m[a].n++
 }
 
-// sum is that of the means of the aspects.
-func (m *means) sum() (sum float64) {
+// sum is that of the aspects: how far the mean of its pieces is from the rate of all. Of values it
+// counts more: one of them may decide.
+func (m *means) sum(base float64) (sum float64) {
 	for a := range m {
-		sum += m[a].sum / max(1, m[a].n)
+		n := max(1, m[a].n)
+		if aspect(a) == given {
+			n = math.Sqrt(n)
+		}
+		sum += (m[a].sum - m[a].n*base) / n
 	}
 	return sum
 }
 
-// runCounts counts, for each feature or piece, the runs in which calls that had it
-// failed, and those in which calls that had it did not: in all, and by fold. An
-// agent that tries the same thing over and over tells no more than one that tries
-// it once.
-type runCounts struct {
-	counts []outcomes
-	all    outcomes
-	ratios [folds + 1][fewRuns + 1][fewRuns + 1]float64 // known ones by fold, good and bad runs
-}
-
-// fewRuns is below which numbers of runs ratios are remembered: most are.
-const fewRuns = 16
-
-// outcomes are numbers of runs with calls that did not fail, and with calls that did.
+// outcomes are numbers of runs in which calls that had a piece did not fail, and of those in which
+// calls that had it did: in all, and by fold. An agent that tries the same thing over and over
+// tells no more than one that tries it once.
 type outcomes struct {
 	sum  [2]int32
 	fold [folds][2]int32
-}
-
-func (o *outcomes) add(failed int, fold uint8) {
-	o.sum[failed]++
-	o.fold[fold][failed]++
 }
 
 // without is the counts of the other folds; there is no fold of the number folds.
@@ -196,27 +153,24 @@ func (o *outcomes) without(fold uint8) (good, bad int32) {
 	return o.sum[0] - o.fold[fold][0], o.sum[1] - o.fold[fold][1]
 }
 
-func (h *history) count(b *bags) *runCounts {
-	t := &runCounts{counts: make([]outcomes, len(b.keys))}
-	last := make([][2]int32, len(b.keys)) // 1 + the run that was counted last, by outcome
-	var before [2]int32
+// count counts the runs, for each piece.
+func (h *history) count() []outcomes {
+	counts := make([]outcomes, len(h.read.keys))
+	last := make([][2]int32, len(counts)) // 1 + the run that was counted last, by outcome
 	for _, i := range h.byRun() {
 		call, run, fold, failed := h.judged[i], h.run[i]+1, h.fold[i], 0
 		if h.calls[call].failed() {
 			failed = 1
 		}
-		if before[failed] != run {
-			before[failed] = run
-			t.all.add(failed, fold)
-		}
-		for _, n := range b.of(call) {
+		for _, n := range h.read.of(call) {
 			if last[n][failed] != run {
 				last[n][failed] = run
-				t.counts[n].add(failed, fold)
+				counts[n].sum[failed]++
+				counts[n].fold[fold][failed]++
 			}
 		}
 	}
-	return t
+	return counts
 }
 
 // byRun lists the places of the judged calls, those of one run together.
@@ -229,47 +183,23 @@ func (h *history) byRun() []int32 {
 	return order
 }
 
-// The weights, in runs, of the frequency over all in that of a feature, and of the
-// rate of new pieces in that of a piece.
-const (
-	featureInertia = 2
-	pieceInertia   = 4
-)
-
-// ratio is the logarithm of how much more frequent a feature is among failures
-// than among other calls, outside a fold. Each side is shrunk towards the frequency
-// over all, so that a feature that was never seen says nothing.
-func (t *runCounts) ratio(f int32, fold uint8) float64 {
-	good, bad := t.counts[f].without(fold)
-	if good+bad == 0 {
-		return 0
-	}
-	known := &t.ratios[fold][min(good, fewRuns)][min(bad, fewRuns)]
-	if good < fewRuns && bad < fewRuns && *known != 0 {
-		return *known
-	}
-	allGood, allBad := t.all.without(fold)
-	share := featureInertia * float64(bad+good) / float64(allBad+allGood)
-	ratio := math.Log((float64(bad) + share) / (float64(allBad) +
-		featureInertia) / ((float64(good) + share) / (float64(allGood) + featureInertia)))
-	*known = ratio
-	return ratio
-}
+// pieceInertia is the weight, in runs, of the rate of new pieces in that of a piece.
+const pieceInertia = 4
 
 // rate is the failure rate of a piece outside a fold, shrunk towards that of new ones.
-func (t *runCounts) rate(p int32, fold uint8, fresh float64) float64 {
-	good, bad := t.counts[p].without(fold)
+func (o *outcomes) rate(fold uint8, fresh float64) float64 {
+	good, bad := o.without(fold)
 	return (float64(bad) + pieceInertia*fresh) / (float64(bad+good) + pieceInertia)
 }
 
 // fresh is, by aspect, how often calls failed as far as their pieces were new to
 // the other folds, shrunk towards the failure rate.
-func (h *history) fresh(pieces *runCounts, base float64) (rates [aspects]float64) {
+func (h *history) fresh(pieces []outcomes, base float64) (rates [aspects]float64) {
 	var met, failed [aspects]float64
 	for i, call := range h.judged {
 		var isNew means
-		for _, p := range h.read.pieces.of(call) {
-			good, bad := pieces.counts[p].without(h.fold[i])
+		for _, p := range h.read.of(call) {
+			good, bad := pieces[p].without(h.fold[i])
 			share := 0.0
 			if good+bad == 0 {
 				share = 1

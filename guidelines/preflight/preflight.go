@@ -146,7 +146,7 @@ type Model struct {
 	watched        rules
 	learner        *learner         // nil when outcomes do not vary
 	paths          map[string]bool  // of the inputs of calls that worked
-	features       map[uint64]int32 // the numbers of those that calls had
+	pieces         map[uint64]int32 // the numbers of those that calls had
 	near           *neighbours
 	time           *float64 // the median
 }
@@ -171,10 +171,9 @@ type planned struct {
 	solid    int // how many of its bytes are no blanks
 	leaves   []leaf
 	identity uint64
-	features []uint64
 	pieces   []uint64
 	aspect   []aspect // of the pieces
-	known    []int32  // the numbers of the features that the model knows
+	numbers  []int32  // of the pieces where the model knows them, else -1
 }
 
 func read(input []byte) *planned {
@@ -182,8 +181,7 @@ func read(input []byte) *planned {
 	c := newCollector(len(input))
 	c.read(leaves)
 	return &planned{
-		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys,
-		aspect: c.aspect,
+		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), pieces: c.keys, aspect: c.aspect,
 	}
 }
 
@@ -260,7 +258,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		median := stats.Median(times)
 		m.time = &median
 	}
-	m.features, m.near = h.read.features.numbers, newNeighbours(h)
+	m.pieces, m.near = h.read.numbers, newNeighbours(h)
 	m.learn(h, good)
 	return m
 }
@@ -311,9 +309,11 @@ func (m *Model) Calls() int { return len(m.calls) }
 // Assess returns the forecast from the history and the run.
 func (m *Model) Assess(p Planned) Assessment {
 	in := read(p.Input)
-	for _, f := range in.features {
-		if n, known := m.features[f]; known {
-			in.known = append(in.known, n)
+	in.numbers = make([]int32, len(in.pieces))
+	for i, p := range in.pieces {
+		n, known := m.pieces[p]
+		if in.numbers[i] = n; !known {
+			in.numbers[i] = -1
 		}
 	}
 	a := Assessment{Judged: m.judged}

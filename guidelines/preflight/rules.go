@@ -155,7 +155,7 @@ func (p *replay) next(h *history, place int32) rules {
 	run := p.run(c.run)
 	common := 0.0
 	if run.streak > 0 {
-		common = shared(h.read.features.of(place), h.read.features.of(run.failed))
+		common = shared(h.read.of(place), h.read.of(run.failed))
 	}
 	r := p.inputs[c.identity]
 	set := met(c.identity, run, common, r.elsewhere(c.run), p.worked, p.failed)

@@ -7,16 +7,16 @@ import (
 	"memoryd/internal/stats"
 )
 
-// neighbours finds the calls most like an input by the cosine of their features,
+// neighbours finds the calls most like an input by the cosine of their values and words,
 // each weighed by its rarity (inverse document frequency). Equal inputs stand in
 // it once.
 type neighbours struct {
 	calls [][]int32  // by input, its calls, oldest first
-	with  [][]having // by the number of a feature
-	rare  []float64  // by how many inputs have a feature, what that counts for
+	with  [][]having // by the number of a piece
+	rare  []float64  // by how many inputs have a piece, what that counts for
 }
 
-// having is an input with a feature, and what that counts for in it.
+// having is an input with a piece, and what that counts for in it.
 type having struct {
 	input  int32
 	weight float32
@@ -31,7 +31,7 @@ type neighbour struct {
 const (
 	// likeness is from which similarity on a call counts as like another.
 	likeness = 0.5
-	// leastShared is in how many inputs a feature must occur.
+	// leastShared is in how many inputs a piece must occur.
 	leastShared = 2
 	// shownSimilar is how many calls of each kind are shown, mostNear how many are
 	// looked at.
@@ -57,11 +57,12 @@ func newNeighbours(h *history) *neighbours {
 	for inputs := range n.rare {
 		n.rare[inputs] = n.rarity(inputs)
 	}
-	features := &h.read.features
-	count := make([]int, len(features.keys))
+	count := make([]int, len(h.read.keys))
 	for _, call := range first {
-		for _, f := range features.of(call) {
-			count[f]++
+		for _, f := range h.read.of(call) {
+			if h.read.aspect[f] >= given {
+				count[f]++
+			}
 		}
 	}
 	n.with = make([][]having, len(count))
@@ -72,10 +73,10 @@ func newNeighbours(h *history) *neighbours {
 	}
 	for at, call := range first {
 		length := 0.0
-		for _, f := range features.of(call) {
+		for _, f := range h.read.of(call) {
 			length += square(n.rare[count[f]])
 		}
-		for _, f := range features.of(call) {
+		for _, f := range h.read.of(call) {
 			if rarity := n.rare[count[f]]; rarity > 0 {
 				n.with[f] = append(n.with[f], having{int32(at), float32(rarity / math.Sqrt(length))}) //nolint:gosec // at most maxCalls
 			}
@@ -84,7 +85,7 @@ func newNeighbours(h *history) *neighbours {
 	return n
 }
 
-// rarity is what a feature of so many inputs counts for: nothing where it is of one or of
+// rarity is what a piece of so many inputs counts for: nothing where it is of one or of
 // all.
 func (n *neighbours) rarity(inputs int) float64 {
 	all := len(n.calls)
@@ -98,7 +99,10 @@ func (n *neighbours) rarity(inputs int) float64 {
 func (n *neighbours) of(p *planned) []neighbour {
 	cosine := make([]float64, len(n.calls))
 	length := 0.0
-	for _, f := range p.known {
+	for _, f := range p.numbers {
+		if f < 0 {
+			continue
+		}
 		inputs := n.with[f]
 		rarity := n.rare[len(inputs)]
 		length += square(rarity)

@@ -72,7 +72,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 	v.take()
 	common := 0.0
 	if c := v.lastFailure(); c != nil && v.state.streak > 0 {
-		common = shared(in.features, read(c.Input).features)
+		common = shared(in.pieces, read(c.Input).pieces)
 	}
 	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
 	return v
