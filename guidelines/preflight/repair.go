@@ -3,6 +3,7 @@ package preflight
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -61,28 +62,18 @@ func numbersIn(s string) []float64 {
 
 // balance repairs numbers whose sum was refused: where a message names two numbers
 // of which one is the sum of what the call gave, the other is what the sum has to
-// be, as long as the rest of the input stays.
+// be.
 func (m *Model) balance(v *view, c *runCall) fix {
 	numbers := numbersIn(textsafe.Head(errortext.Unwrap(c.Output), maxMessage))
 	if len(numbers) != 2 {
 		return fix{}
 	}
-	leaves := leavesOf(c.Input)
-	for i := range leaves {
-		path := leaves[i].Path
-		if leaves[i].Kind != tested.Number || !strings.Contains(path, "[]") ||
-			slices.ContainsFunc(leaves[:i], func(l leaf) bool { return l.Path == path }) {
-			continue
-		}
-		for k, paid := range numbers {
-			if !near(sumOf(leaves, path), paid) || near(paid, numbers[1-k]) {
-				continue
+	paid, planned := sums(leavesOf(c.Input)), sums(v.in.leaves)
+	for _, path := range slices.Sorted(maps.Keys(planned)) {
+		for k, n := range numbers {
+			if total := numbers[1-k]; near(paid[path], n) && !near(total, n) && !near(planned[path], total) {
+				return m.adjust(v, path, total-planned[path])
 			}
-			total := numbers[1-k]
-			if near(sumOf(v.in.leaves, path), total) || !m.sameBut(v.in.leaves, leaves, path) {
-				return fix{}
-			}
-			return m.adjust(v, path, total-sumOf(v.in.leaves, path))
 		}
 	}
 	return fix{}
@@ -90,31 +81,15 @@ func (m *Model) balance(v *view, c *runCall) fix {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(a)) }
 
-func sumOf(leaves []leaf, path string) (sum float64) {
+// sums are those of the numbers that elements of lists give.
+func sums(leaves []leaf) map[string]float64 {
+	of := map[string]float64{}
 	for i := range leaves {
-		if leaves[i].Kind == tested.Number && leaves[i].Path == path {
-			sum += leaves[i].Number
+		if l := &leaves[i]; l.Kind == tested.Number && strings.Contains(l.Path, "[]") {
+			of[l.Path] += l.Number
 		}
 	}
-	return sum
-}
-
-// sameBut reports whether two inputs give the same but for the list, or the object,
-// that a path leads into.
-func (m *Model) sameBut(a, b []leaf, path string) bool {
-	top, _, _ := strings.Cut(path, "[]")
-	top, _, _ = strings.Cut(top, ".")
-	rest := func(leaves []leaf) uint64 {
-		var other []leaf
-		for i := range leaves {
-			p := leaves[i].Path
-			if leaves[i].Kind != tested.Object && p != top && !strings.HasPrefix(p, top+"[]") && !strings.HasPrefix(p, top+".") {
-				other = append(other, leaves[i])
-			}
-		}
-		return identityOf(other)
-	}
-	return rest(a) == rest(b)
+	return of
 }
 
 // adjust adds to the last of the numbers at a path that stays above zero.
@@ -127,34 +102,13 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	return fix{}
 }
 
-// apply replaces a value by another one, unless what comes out failed already.
+// apply replaces a value by another one.
 func (m *Model) apply(v *view, leaf int, value string, of origin.Origin) fix {
 	raw, l := bytes.TrimSpace(v.in.raw), &v.in.leaves[leaf]
 	if _, may := origin.Show(origin.Suggestion, of, value, maxValue); !may || l.To <= l.From {
 		return fix{}
 	}
-	out := slices.Concat(raw[:l.From], []byte(value), raw[l.To:])
-	if !json.Valid(out) || m.hasFailed(v, out) {
-		return fix{}
-	}
-	return fix{input: out, path: l.Path}
-}
-
-// hasFailed reports whether an input failed in this run, or wherever it was tried.
-func (m *Model) hasFailed(v *view, input []byte) bool {
-	identity := identityOf(leavesOf(input))
-	for i := range v.run {
-		if v.run[i].failed && identityOf(leavesOf(v.run[i].Input)) == identity {
-			return true
-		}
-	}
-	failed := 0
-	for _, place := range m.byInput[identity] {
-		if m.calls[place].failed() {
-			failed++
-		}
-	}
-	return failed > 0 && failed == len(m.byInput[identity])
+	return fix{input: slices.Concat(raw[:l.From], []byte(value), raw[l.To:]), path: l.Path}
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
