@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -38,33 +39,32 @@ func Tokens(text string) int { return (len(text) + 3) / 4 }
 // sections. A section without items is left out. The statistics come last, if there is room.
 // It returns "" if not even one item fits.
 func (d *Document) Within(maxTokens int) string {
-	items := shownOf(d.Items)
-	kept, order := make([]bool, len(items)), make([]int, len(items))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &items[a], &items[b]
-		if x.ByPerson() != y.ByPerson() {
-			return map[bool]int{true: -1, false: 1}[x.ByPerson()]
+	value := func(it Item) float64 {
+		if it.ByPerson() {
+			return math.Inf(1)
 		}
-		return cmp.Compare(y.Value, x.Value)
-	})
-	text := ""
-	for _, i := range order {
-		kept[i] = true
-		if t := sectionsOf(picked(items, kept)); Tokens(t) <= maxTokens {
-			text = t
-		} else {
-			kept[i] = false
-		}
+		return it.Value
 	}
+	text := sectionsOf(pick(shownOf(d.Items), func(a, b Item) int { return cmp.Compare(value(b), value(a)) },
+		func(_ *Item, with []Item) bool { return Tokens(sectionsOf(with)) <= maxTokens }))
 	for _, rest := range []string{"\n" + d.Answers + d.Statistics, "\n" + d.Statistics} {
 		if text != "" && Tokens(text+rest) <= maxTokens {
 			return text + rest
 		}
 	}
 	return text
+}
+
+// Line finds a line by its id; nil if there is none, or no document.
+func (d *Document) Line(id string) *Item {
+	if d == nil {
+		return nil
+	}
+	at := slices.IndexFunc(d.Items, func(it Item) bool { return it.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &d.Items[at]
 }
 
 // Change is a difference between two versions of a guideline.
@@ -79,32 +79,28 @@ type Change struct {
 
 // Diff lists the differences in next, in the order of the items, removed ones first. Either
 // may be nil.
-func Diff(prev, next *Document) []Change {
-	var changes []Change
-	of := func(d *Document) []Item {
-		if d == nil {
-			return nil
-		}
-		return slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return it.Removed })
-	}
-	find := func(items []Item, id string) *Item {
-		if i := slices.IndexFunc(items, func(it Item) bool { return it.ID == id }); i >= 0 {
-			return &items[i]
-		}
-		return nil
-	}
-	for _, it := range of(prev) {
-		if find(of(next), it.ID) == nil {
+func Diff(prev, next *Document) (changes []Change) {
+	none := &Document{}
+	prev, next = cmp.Or(prev, none), cmp.Or(next, none)
+	for _, it := range prev.Items {
+		if !it.Removed && !next.shows(it.ID) {
 			changes = append(changes, Change{Kind: "removed", ID: it.ID, Section: it.Section, Before: it.Text})
 		}
 	}
-	for _, it := range of(next) {
-		switch old := find(of(prev), it.ID); {
-		case old == nil:
+	for _, it := range next.Items {
+		switch {
+		case it.Removed:
+		case !prev.shows(it.ID):
 			changes = append(changes, Change{Kind: "added", ID: it.ID, Section: it.Section, After: it.Text})
-		case old.Text != it.Text:
-			changes = append(changes, Change{Kind: "changed", ID: it.ID, Section: it.Section, Before: old.Text, After: it.Text})
+		case prev.Line(it.ID).Text != it.Text:
+			changes = append(changes, Change{Kind: "changed", ID: it.ID, Section: it.Section, Before: prev.Line(it.ID).Text, After: it.Text})
 		}
 	}
 	return changes
+}
+
+// shows reports whether a line is shown.
+func (d *Document) shows(id string) bool {
+	it := d.Line(id)
+	return it != nil && !it.Removed
 }

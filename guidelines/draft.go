@@ -49,34 +49,34 @@ func shownOf(items []Item) []Item {
 // section and what people set is always there.
 func within(items []Item, words int) []Item {
 	items = shownOf(items)
-	kept, order := make([]bool, len(items)), make([]int, len(items))
-	take := func(i int) {
-		kept[i] = true
-		words -= wordCount(items[i].Text)
-	}
-	for i := range items {
-		order[i] = i
-		if i == 0 || items[i-1].Section != items[i].Section || items[i].ByPerson() {
-			take(i)
+	rank := map[string]int{}
+	for i, it := range items {
+		if rank[it.ID] = it.Rank; i == 0 || items[i-1].Section != it.Section || it.ByPerson() {
+			rank[it.ID] = -1
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return items[a].Rank - items[b].Rank })
-	for _, i := range order {
-		if !kept[i] && wordCount(items[i].Text) <= words {
-			take(i)
+	return pick(items, func(a, b Item) int { return rank[a.ID] - rank[b.ID] }, func(it *Item, _ []Item) bool {
+		n := wordCount(it.Text)
+		if n > words && rank[it.ID] >= 0 {
+			return false
 		}
-	}
-	return picked(items, kept)
+		words -= n
+		return true
+	})
 }
 
-// picked are the items that are kept.
-func picked(items []Item, kept []bool) (list []Item) {
-	for i := range items {
-		if kept[i] {
-			list = append(list, items[i])
+// pick takes items, by an order of their own, each if it fits with those that were taken before.
+// What it gives stands as it stood.
+func pick(items []Item, first func(a, b Item) int, fits func(it *Item, with []Item) bool) (taken []Item) {
+	is := map[string]bool{}
+	for _, it := range slices.SortedStableFunc(slices.Values(items), first) {
+		is[it.ID] = true
+		with := slices.DeleteFunc(slices.Clone(items), func(it Item) bool { return !is[it.ID] })
+		if is[it.ID] = fits(&it, with); is[it.ID] {
+			taken = with
 		}
 	}
-	return list
+	return taken
 }
 
 // sectionsOf writes items under the headings of their sections: the core function is prose,

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -71,53 +72,44 @@ func fingerprint(parts ...string) string {
 
 // groundsFor lists the evidence as grounds. The fingerprint of one is that of the
 // statements that the rules make of it: what they do not show may change.
-func groundsFor(f *findings, d draft) []Ground {
-	c := grounder{said: map[string][]string{}, known: map[string]bool{}}
+func groundsFor(f *findings, d draft) (list []Ground) {
+	said := map[string][]string{} // by ground
 	for _, it := range d {
 		for _, id := range it.Evidence {
-			c.said[id] = append(c.said[id], it.Text)
+			said[id] = append(said[id], it.Text)
 		}
+	}
+	add := func(kind, id string, item any, calls ...memoryd.CallKey) {
+		data, err := json.Marshal(item)
+		if err != nil || slices.ContainsFunc(list, func(g Ground) bool { return g.ID == id }) {
+			return // a number that JSON does not know, or a second item of the same name
+		}
+		g := Ground{ID: id, Kind: kind, Data: data, CallCount: len(calls), Fingerprint: fingerprint(said[id]...)}
+		if len(said[id]) == 0 {
+			g.Fingerprint = fingerprint(string(data))
+		}
+		for _, k := range calls[max(0, len(calls)-maxGroundCalls):] {
+			g.Calls = append(g.Calls, k.String())
+		}
+		list = append(list, g)
 	}
 	e := &f.evidence
-	c.add("parameters", parametersGround, e.Parameters, nil)
-	c.add("output", outputGround, e.Output, nil)
-	c.add("statistics", statisticsGround, map[string]int{
+	add("parameters", parametersGround, e.Parameters)
+	add("output", outputGround, e.Output)
+	add("statistics", statisticsGround, map[string]int{
 		"calls": e.Calls, "judged": e.Judged, "good": e.Good, "partial": e.Partial, "failed": e.Failed, "overstated": e.Overstated,
-	}, nil)
-	c.add("retries", retriesGround, map[string]evidence.Retry{"unchanged": e.Unchanged}, nil)
+	})
+	add("retries", retriesGround, map[string]evidence.Retry{"unchanged": e.Unchanged})
 	for i := range e.Rules {
-		c.add("rule", e.Rules[i].GroundID(), e.Rules[i].Rule, e.Rules[i].Keys)
+		add("rule", e.Rules[i].GroundID(), e.Rules[i].Rule, e.Rules[i].Keys...)
 	}
 	if e.Exemplar != nil {
-		c.add("exemplar", exemplarGround, e.Exemplar, []memoryd.CallKey{e.Exemplar.Key})
+		add("exemplar", exemplarGround, e.Exemplar, e.Exemplar.Key)
 	}
 	for i := range e.Messages {
-		if m := e.Messages[i]; m.Unexplained > 0 {
-			c.add("message", m.ID, m, m.Keys)
+		if m := &e.Messages[i]; m.Unexplained > 0 {
+			add("message", m.ID, m, m.Keys...)
 		}
 	}
-	return c.list
-}
-
-// grounder collects grounds, each once.
-type grounder struct {
-	said  map[string][]string // by id: the statements of the rules that rest on it
-	known map[string]bool
-	list  []Ground
-}
-
-func (c *grounder) add(kind, id string, item any, calls []memoryd.CallKey) {
-	data, err := json.Marshal(item)
-	if err != nil || c.known[id] {
-		return // a number that JSON does not know, or a second item of the same name
-	}
-	c.known[id] = true
-	g := Ground{ID: id, Kind: kind, Data: data, CallCount: len(calls), Fingerprint: fingerprint(c.said[id]...)}
-	if len(c.said[id]) == 0 {
-		g.Fingerprint = fingerprint(string(data))
-	}
-	for _, k := range calls[max(0, len(calls)-maxGroundCalls):] {
-		g.Calls = append(g.Calls, k.String())
-	}
-	c.list = append(c.list, g)
+	return list
 }

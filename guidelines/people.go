@@ -68,14 +68,13 @@ func (d *Document) Edited(edits []Edit) *Document {
 		if e.Kind == EditBack || slices.ContainsFunc(edits[i+1:], func(later Edit) bool { return later.Line == e.Line }) {
 			continue
 		}
-		at := slices.IndexFunc(out.Items, func(it Item) bool { return it.ID == e.Line })
-		if at < 0 {
+		it := out.Line(e.Line)
+		if it == nil {
 			if e.Kind == EditText {
 				out.insert(Item{ID: e.Line, Section: e.Section, Text: e.Text, Author: e.By, Fingerprint: fingerprint(e.Text)})
 			}
 			continue
 		}
-		it := &out.Items[at]
 		it.Unedited, it.UneditedAuthor, it.Author = it.Text, it.Author, e.By
 		if e.Kind == EditOut {
 			it.Removed = true

@@ -109,11 +109,10 @@ func (m *Manager) edit(ctx context.Context, tool memoryd.Tool, d Decision) (e Re
 	if d.Line == "" {
 		edit.Line = guidelines.LineID(d.Section, edit.Text, edit.At)
 	} else {
-		at := slices.IndexFunc(cur.Document.Items, func(it guidelines.Item) bool { return it.ID == d.Line })
-		if at < 0 {
+		it := cur.Document.Line(d.Line)
+		if it == nil {
 			return e, "", memoryd.Errorf(memoryd.NotFound, "the guideline has no line of this id")
 		}
-		it := &cur.Document.Items[at]
 		edit.Section, edit.Over = it.Section, it.Unedited
 		if !it.ByPerson() {
 			edit.Over = it.Text

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 
 	"memoryd"
@@ -45,10 +47,11 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	w := New(mem.New(), 100, slog.New(slog.DiscardHandler), time.Now)
 	c := pendingCall(1)
 	w.take(store.Batch{Workspace: "w", Calls: []memoryd.Call{c}}, []store.Appended{{New: true, Seq: 1}})
-	space, calls := w.next(readAtOnce)
-	list := w.observe(space, calls)
+	waits := w.queue[0]
+	call := waits.Call
+	seen := w.observe(&call)
 	w.judged([]store.Verdict{{ToolRef: c.ToolRef, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1}}})
-	w.keep(space, calls, list)
+	w.keep(waits, seen)
 	if got, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(got) != 1 || got[0].Evaluation.State != memoryd.Judged || got[0].Evaluation.Score != 1 {
 		t.Errorf("observed: %+v (%v)", got, err)
 	}
@@ -63,19 +66,21 @@ func TestWhatIsReadAndWrittenIsLetGo(t *testing.T) {
 	var done []store.Appended
 	for i := range 200 {
 		c := pendingCall(byte(i))
-		c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 1}
+		c.Evaluation, c.Output = memoryd.Evaluation{State: memoryd.Judged, Score: 1}, strings.Repeat("x", 2048)
 		b.Calls, done = append(b.Calls, c), append(done, store.Appended{New: true, Seq: int64(i + 1)})
 	}
 	b.Workspace = "w"
 	w.take(b, done)
-	call := weak.Make(w.queues["w"][0])
+	ref := b.Calls[0].ToolRef
+	clear(b.Calls) // the sender's
+	body := weak.Make(unsafe.StringData(w.queue[0].Output))
 	w.read()
-	if runtime.GC(); call.Value() != nil || len(w.queues["w"]) != 200-readAtOnce {
-		t.Errorf("a call that was read stays in memory beside %d that wait", len(w.queues["w"]))
+	if runtime.GC(); body.Value() != nil || len(w.queue) != 200-readAtOnce {
+		t.Errorf("a call that was read stays in memory beside %d that wait", len(w.queue))
 	}
 	for w.read() {
 	}
-	first, held := weak.Make(w.fresh[b.Calls[0].ToolRef].list[0]), w.fresh[b.Calls[0].ToolRef].list[1]
+	first, held := weak.Make(w.fresh[ref].list[0]), w.fresh[ref].list[1]
 	if err := w.fold(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +88,7 @@ func TestWhatIsReadAndWrittenIsLetGo(t *testing.T) {
 		t.Error("an observation that was written stays in memory beside one that is used")
 	}
 	runtime.KeepAlive(held)
-	if n := len(w.fresh[b.Calls[0].ToolRef].list); n != 200-pieceCalls {
+	if n := len(w.fresh[ref].list); n != 200-pieceCalls {
 		t.Errorf("%d observations wait", n)
 	}
 }

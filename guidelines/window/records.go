@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"sync"
 
@@ -30,40 +29,24 @@ func key(ref memoryd.ToolRef, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: recordKind, ID: id}
 }
 
-// fold writes what waits: of tools with many observations, or old ones, and where too many
-// wait, of the tools with the most; of all tools for all.
+// fold writes what waits: of tools with old observations, or of all tools for all or where too
+// many wait, everything; of others what fills pieces.
 func (w *Window) fold(ctx context.Context, all bool) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	for all && w.read() {
 	}
 	w.mu.Lock()
-	due, even := map[memoryd.ToolRef][]*evidence.Observation{}, map[memoryd.ToolRef][]*evidence.Observation{}
-	over := w.waiting - maxFresh
-	if over > 0 {
-		over += maxFresh / 8
-	}
-	longest := func(a, b memoryd.ToolRef) int { return len(w.fresh[b].list) - len(w.fresh[a].list) }
-	for _, ref := range slices.SortedFunc(maps.Keys(w.fresh), longest) {
-		b := w.fresh[ref]
-		if all || w.now().Sub(b.since) >= foldAge || over > 0 {
+	all = all || w.waiting > maxFresh
+	due, even := map[memoryd.ToolRef][]*evidence.Observation{}, map[memoryd.ToolRef]bool{}
+	for ref, b := range w.fresh {
+		if even[ref] = !all && w.now().Sub(b.since) < foldAge; !even[ref] || len(b.list) >= pieceCalls {
 			due[ref] = b.list
-			over -= len(b.list)
-		} else if len(b.list) >= pieceCalls {
-			even[ref] = b.list
 		}
 	}
 	w.mu.Unlock()
-	if err := w.writeEach(ctx, due, false); err != nil {
-		return err
-	}
-	return w.writeEach(ctx, even, true)
-}
-
-// writeEach writes observations of tools; even is as in write.
-func (w *Window) writeEach(ctx context.Context, lists map[memoryd.ToolRef][]*evidence.Observation, even bool) error {
-	for ref, list := range lists {
-		n, err := w.write(ctx, ref, list, even)
+	for ref, list := range due {
+		n, err := w.write(ctx, ref, list, even[ref])
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return fmt.Errorf("observations of %q: %w", ref.Tool, err)
 		}
@@ -114,7 +97,7 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	newest := list[max(0, len(list)-w.calls):]
 	added = slices.Grow(added, len(newest))
 	for _, ob := range newest {
-		added = append(added, w.settled(ob))
+		added = append(added, *ob)
 	}
 	w.mu.Unlock()
 	calls, size := len(added), 0
@@ -198,7 +181,7 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 	w.mu.Lock()
 	if b := w.fresh[ref]; b != nil {
 		for _, ob := range b.list {
-			list = append(list, w.settled(ob))
+			list = append(list, *ob)
 		}
 	}
 	w.mu.Unlock()

@@ -6,26 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/store"
 )
 
-// sourceKind is the kind of the records of a workspace that name who recorded calls in it,
-// and askAgain how long it is believed that there was but one: other servers may know of
-// more.
-const (
-	sourceKind = "source"
-	askAgain   = time.Minute
-)
-
-// sources are who recorded calls in a workspace.
-type sources struct {
-	written map[string]bool // by their ids; false: not written
-	asked   time.Time       // when the records were read; zero: never
-}
+// sourceKind is the kind of the records of a workspace that name who recorded calls in it.
+const sourceKind = "source"
 
 // note takes in who recorded calls, and writes those that are new.
 func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Call) {
@@ -35,8 +23,8 @@ func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Cal
 	last := ""
 	for i := range calls {
 		id := calls[i].Source()
-		if id != last && !s.written[id] {
-			s.written[id] = false
+		if id != last && !s[id] {
+			s[id] = false
 			unwritten = append(unwritten, id)
 		}
 		last = id
@@ -48,19 +36,17 @@ func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Cal
 			return
 		}
 		w.mu.Lock()
-		s.written[id] = true
+		s[id] = true
 		w.mu.Unlock()
 	}
 }
 
 // sourcesOf are those of a workspace. The lock is held.
-func (w *Window) sourcesOf(workspace string) *sources {
-	s := w.who[workspace]
-	if s == nil {
-		s = &sources{written: map[string]bool{}}
-		w.who[workspace] = s
+func (w *Window) sourcesOf(workspace string) map[string]bool {
+	if w.who[workspace] == nil {
+		w.who[workspace] = map[string]bool{}
 	}
-	return s
+	return w.who[workspace]
 }
 
 func sourceKey(workspace, id string) store.RecordKey {
@@ -68,15 +54,13 @@ func sourceKey(workspace, id string) store.RecordKey {
 }
 
 // Shared implements evidence.Window: it reports whether several sources recorded calls in a
-// workspace.
+// workspace. While this server knows of one, it asks the store: other servers may know of more.
 func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	w.mu.Lock()
-	s := w.sourcesOf(workspace)
-	several := len(s.written) > 1
-	known := several || !s.asked.IsZero() && w.now().Sub(s.asked) < askAgain
+	several := len(w.sourcesOf(workspace)) > 1
 	w.mu.Unlock()
-	if known {
-		return several, nil
+	if several {
+		return true, nil
 	}
 	records, err := w.store.ListRecords(ctx, sourceKey(workspace, ""), 2)
 	if err != nil {
@@ -84,12 +68,11 @@ func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s = w.sourcesOf(workspace)
+	s := w.sourcesOf(workspace)
 	for _, r := range records {
-		s.written[r.ID] = true
+		s[r.ID] = true
 	}
-	s.asked = w.now()
-	return len(s.written) > 1, nil
+	return len(s) > 1, nil
 }
 
 // Sourced lists what was observed of a tool's calls: their keys, verdicts and sources. also are ids to know
@@ -106,7 +89,7 @@ func (w *Window) Sourced(ctx context.Context, ref memoryd.ToolRef, also ...strin
 		also = append(also, r.ID)
 	}
 	w.mu.Lock()
-	also = slices.AppendSeq(also, maps.Keys(w.sourcesOf(ref.Workspace).written))
+	also = slices.AppendSeq(also, maps.Keys(w.sourcesOf(ref.Workspace)))
 	w.mu.Unlock()
 	wrote := map[uint64]json.RawMessage{0: nil}
 	for _, id := range also {
@@ -128,7 +111,7 @@ func (w *Window) ForgetSource(ctx context.Context, workspace, id string) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
-	delete(w.sourcesOf(workspace).written, id)
+	delete(w.sourcesOf(workspace), id)
 	w.mu.Unlock()
 	return w.store.DeleteRecord(ctx, sourceKey(workspace, id))
 }

@@ -25,7 +25,7 @@ import (
 
 // Limits on memory and on what is kept.
 const (
-	maxQueued    = 64 << 20 // bytes of calls that wait to be read, over all workspaces
+	maxQueued    = 64 << 20 // bytes of calls that wait to be read: what comes beyond is left to the history
 	maxSpaces    = 64       // workspaces whose runs are remembered
 	maxFresh     = 32768    // observations that wait to be written
 	pieceCalls   = 128      // of a record
@@ -47,17 +47,16 @@ type Window struct {
 
 	// reading is held while calls are observed, taken before mu and after writing.
 	reading sync.Mutex
-	readers map[string]*evidence.Observer
+	readers map[string]*evidence.Observer // by workspace
 
 	mu      sync.Mutex
-	queues  map[string][]*memoryd.Call // by workspace, in the order of acceptance
-	queued  int
-	dropped int64
+	queue   []*evidence.Observation // calls that wait to be read, in the order of acceptance
+	queued  int                     // their bytes
 	fresh   map[memoryd.ToolRef]*batch
-	waiting int                                    // observations in fresh
-	late    map[memoryd.CallKey]memoryd.Evaluation // verdicts of calls that came without one and are not written
+	waiting int                                       // observations in fresh
+	late    map[memoryd.CallKey]*evidence.Observation // those of all these that came without a verdict
 
-	who map[string]*sources // by workspace
+	who map[string]map[string]bool // sources by workspace and id; false: not written
 
 	writing sync.Mutex // held while records are written
 	decoded *decodedPieces
@@ -73,9 +72,8 @@ type batch struct {
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
-		queues: map[string][]*memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
-		late: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
-		decoded: newDecodedPieces(maxDecoded),
+		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: newDecodedPieces(maxDecoded),
+		late: map[memoryd.CallKey]*evidence.Observation{}, who: map[string]map[string]bool{},
 	}
 }
 
@@ -91,23 +89,21 @@ func (w *Window) Stop(ctx context.Context) {
 }
 
 func (w *Window) run(ctx context.Context) {
-	for lifecycle.Sleep(ctx, foldEvery) {
-		for folded := w.now(); w.read(); {
-			if !lifecycle.Sleep(ctx, rest) {
-				return
-			}
-			if now := w.now(); now.Sub(folded) >= foldEvery {
-				w.foldDue(ctx)
-				folded = now
-			}
+	for folded := w.now(); ; {
+		pause := foldEvery
+		if w.read() {
+			pause = rest
 		}
-		w.foldDue(ctx)
-	}
-}
-
-func (w *Window) foldDue(ctx context.Context) {
-	if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
-		w.log.WarnContext(ctx, "cannot write observations; they wait", "err", err)
+		if !lifecycle.Sleep(ctx, pause) {
+			return
+		}
+		if w.now().Sub(folded) < foldEvery {
+			continue
+		}
+		if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "cannot write observations; they wait", "err", err)
+		}
+		folded = w.now()
 	}
 }
 
@@ -204,24 +200,17 @@ func (w *Window) take(b store.Batch, done []store.Appended) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range b.Calls {
-		if !done[i].New {
+		if !done[i].New || w.queued > maxQueued {
 			continue
 		}
-		c := new(memoryd.Call)
-		*c = b.Calls[i]
-		c.Workspace, c.Seq = b.Workspace, done[i].Seq
-		c.Input, c.Metadata = own(c.Input), own(c.Metadata)
-		w.queues[b.Workspace] = append(w.queues[b.Workspace], c)
-		w.queued += sizeOf(c)
-		if c.Evaluation.State == memoryd.Pending {
-			w.late[c.Key] = c.Evaluation
+		ob := &evidence.Observation{Call: b.Calls[i]}
+		ob.Workspace, ob.Seq = b.Workspace, done[i].Seq
+		ob.Input, ob.Metadata = own(ob.Input), own(ob.Metadata)
+		w.queue = append(w.queue, ob)
+		w.queued += sizeOf(&ob.Call)
+		if ob.Evaluation.State == memoryd.Pending {
+			w.late[ob.Key] = ob
 		}
-	}
-	for q := w.queues[b.Workspace]; w.queued > maxQueued && len(q) > 0; q = w.queues[b.Workspace] {
-		w.queued -= sizeOf(q[0])
-		delete(w.late, q[0].Key)
-		w.queues[b.Workspace] = q[1:]
-		w.dropped++
 	}
 }
 
@@ -234,8 +223,8 @@ func (w *Window) judged(verdicts []store.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, v := range verdicts {
-		if _, waits := w.late[v.Key]; waits {
-			w.late[v.Key] = v.Evaluation
+		if ob := w.late[v.Key]; ob != nil {
+			ob.Judge(v.Evaluation)
 		}
 	}
 }
@@ -247,16 +236,14 @@ func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
 	defer w.reading.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for space, q := range w.queues {
-		w.queues[space] = slices.DeleteFunc(q, func(c *memoryd.Call) bool {
-			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool}, evidence.WriterOf(c.Source()))
-			if out {
-				delete(w.late, c.Key)
-				w.queued -= sizeOf(c)
-			}
-			return out
-		})
-	}
+	w.queue = slices.DeleteFunc(w.queue, func(ob *evidence.Observation) bool {
+		out := gone(ob.ToolRef, evidence.WriterOf(ob.Source()))
+		if out {
+			delete(w.late, ob.Key)
+			w.queued -= sizeOf(&ob.Call)
+		}
+		return out
+	})
 	for ref, b := range w.fresh {
 		before := len(b.list)
 		b.list = slices.DeleteFunc(b.list, func(ob *evidence.Observation) bool {
@@ -277,79 +264,50 @@ func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
 func (w *Window) read() bool {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	for left := readAtOnce; left > 0; {
-		space, calls := w.next(left)
-		if len(calls) == 0 {
+	for range readAtOnce {
+		w.mu.Lock()
+		if len(w.queue) == 0 {
+			w.mu.Unlock()
 			return false
 		}
-		w.keep(space, calls, w.observe(space, calls))
-		left -= len(calls)
-		clear(calls) // the queue's array may stay for long
+		ob := w.queue[0]
+		call := ob.Call
+		w.mu.Unlock()
+		w.keep(ob, w.observe(&call))
 	}
 	return true
 }
 
-func (w *Window) observe(space string, calls []*memoryd.Call) []*evidence.Observation {
-	r := w.readers[space]
+func (w *Window) observe(c *memoryd.Call) evidence.Observation {
+	r := w.readers[c.Workspace]
 	if r == nil {
 		if len(w.readers) >= maxSpaces {
 			clear(w.readers)
 		}
 		r = evidence.NewObserver()
-		w.readers[space] = r
+		w.readers[c.Workspace] = r
 	}
-	list := make([]*evidence.Observation, len(calls))
-	for i := range calls {
-		ob := r.Observe(calls[i]) // each by itself: one that waits for long keeps no others
-		ob.Trim()
-		list[i] = &ob
-	}
-	return list
+	ob := r.Observe(c)
+	ob.Trim()
+	return ob
 }
 
-// next takes up to most calls of one workspace that wait.
-func (w *Window) next(most int) (space string, calls []*memoryd.Call) {
+// keep puts what was observed in the place of the call that waits first. Its verdict may
+// have come meanwhile.
+func (w *Window) keep(ob *evidence.Observation, seen evidence.Observation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for space, q := range w.queues {
-		n := min(most, len(q))
-		if calls = q[:n]; n == len(q) {
-			delete(w.queues, space)
-		} else {
-			w.queues[space] = q[n:]
-		}
-		for i := range calls {
-			w.queued -= sizeOf(calls[i])
-			if e, waits := w.late[calls[i].Key]; waits {
-				calls[i].Evaluation = e
-			}
-		}
-		return space, calls
+	w.queued -= sizeOf(&ob.Call)
+	w.queue[0] = nil // the queue's array may stay for long
+	w.queue = w.queue[1:]
+	ref := ob.ToolRef
+	seen.Judge(ob.Evaluation)
+	*ob = seen
+	b := w.fresh[ref]
+	if b == nil {
+		b = &batch{since: w.now()}
+		w.fresh[ref] = b
 	}
-	return "", nil
-}
-
-// keep notes what was observed of calls.
-func (w *Window) keep(space string, calls []*memoryd.Call, list []*evidence.Observation) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, ob := range list {
-		ref := memoryd.ToolRef{Workspace: space, Tool: calls[i].Tool}
-		b := w.fresh[ref]
-		if b == nil {
-			b = &batch{since: w.now()}
-			w.fresh[ref] = b
-		}
-		b.list = append(b.list, ob)
-		w.waiting++
-	}
-}
-
-// settled is an observation with its verdict, which may have come late.
-func (w *Window) settled(ob *evidence.Observation) evidence.Observation {
-	o := *ob
-	if e, late := w.late[o.Key]; late {
-		o.Judge(e)
-	}
-	return o
+	b.list = append(b.list, ob)
+	w.waiting++
 }
