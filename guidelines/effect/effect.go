@@ -6,7 +6,6 @@ package effect
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"math"
 
 	"memoryd"
@@ -27,16 +26,7 @@ const (
 
 // String returns the side as a word; "" if it is unknown.
 func (s Side) String() string {
-	switch s {
-	case Told:
-		return "told"
-	case Untold:
-		return "untold"
-	case Before:
-		return "before"
-	case Unknown, sides:
-	}
-	return ""
+	return [sides]string{Told: "told", Untold: "untold", Before: "before"}[s]
 }
 
 // SideOf reads from a call's metadata whether its run got advice: from told, or from a
@@ -140,16 +130,21 @@ const (
 
 // Counts are the judged calls of tools, by side and run.
 type Counts struct {
-	runs [sides]map[string]run
+	runs map[runOf]run
 	// Of failed calls that know them.
 	seconds, tokens, timed, counted float64
+}
+
+type runOf struct {
+	side Side
+	name string
 }
 
 type run struct{ calls, failed, partial, worded int }
 
 // Count counts the calls of a tool, newest first.
 func Count(calls []memoryd.Call) *Counts {
-	c := &Counts{}
+	c := &Counts{runs: map[runOf]run{}}
 	at := make([]Side, len(calls))
 	first := -1
 	for i := range calls {
@@ -176,10 +171,8 @@ func (c *Counts) add(call *memoryd.Call, side Side) {
 	if call.Evaluation.State != memoryd.Judged || name == "" {
 		return
 	}
-	if c.runs[side] == nil {
-		c.runs[side] = map[string]run{}
-	}
-	r := c.runs[side][name]
+	of := runOf{side, name}
+	r := c.runs[of]
 	r.calls++
 	if call.Evaluation.Score < memoryd.ScoreSuccess && worded(&call.Evaluation) {
 		r.worded++
@@ -196,7 +189,7 @@ func (c *Counts) add(call *memoryd.Call, side Side) {
 			c.tokens, c.counted = c.tokens+float64(call.TokenCost), c.counted+1
 		}
 	}
-	c.runs[side][name] = r
+	c.runs[of] = r
 }
 
 // worded reports whether a verdict rests on the wording of an output: neither the call
@@ -209,24 +202,23 @@ func worded(e *memoryd.Evaluation) bool {
 // Add adds the calls of another tool. Its earlier calls are left out if no run got advice
 // about it since, because that would compare other tools.
 func (c *Counts) Add(o *Counts) {
-	for side := range o.runs {
-		if Side(side) == Before && len(o.runs[Told]) == 0 {
+	if c.runs == nil {
+		c.runs = map[runOf]run{}
+	}
+	told := o.group(Told).Runs > 0
+	for of, r := range o.runs {
+		if of.side == Before && !told {
 			continue
 		}
-		for name, r := range o.runs[side] {
-			if c.runs[side] == nil {
-				c.runs[side] = map[string]run{}
-			}
-			sum := c.runs[side][name]
-			c.runs[side][name] = run{sum.calls + r.calls, sum.failed + r.failed, sum.partial + r.partial, sum.worded + r.worded}
-		}
+		sum := c.runs[of]
+		c.runs[of] = run{sum.calls + r.calls, sum.failed + r.failed, sum.partial + r.partial, sum.worded + r.worded}
 	}
 	c.seconds, c.timed, c.tokens, c.counted = c.seconds+o.seconds, c.timed+o.timed, c.tokens+o.tokens, c.counted+o.counted
 }
 
 // Effect compares.
 func (c *Counts) Effect() Effect {
-	e := Effect{Told: groupOf(c.runs[Told]), Untold: groupOf(c.runs[Untold]), Before: groupOf(c.runs[Before]), Basis: notEnough}
+	e := Effect{Told: c.group(Told), Untold: c.group(Untold), Before: c.group(Before), Basis: notEnough}
 	var other *Group
 	switch {
 	case !e.Told.enough():
@@ -246,7 +238,7 @@ func (c *Counts) Effect() Effect {
 	least, most := 1.0, -1.0
 	for k := range counts {
 		less := other.rates[k] - e.Told.rates[k]
-		reach := quantile(min(e.Told.Runs, other.Runs)-1) * math.Sqrt(e.Told.variance[k]+other.variance[k])
+		reach := stats.StudentT975(min(e.Told.Runs, other.Runs)-1) * math.Sqrt(e.Told.variance[k]+other.variance[k])
 		e.Less.Low, e.Less.High = max(-1, min(e.Less.Low, less-reach)), min(1, max(e.Less.High, less+reach))
 		least, most = min(least, less), max(most, less)
 	}
@@ -265,9 +257,14 @@ func (r Range) times(f float64) Range { return Range{r.Low * f, r.Best * f, r.Hi
 
 func (g *Group) enough() bool { return g.Runs >= leastRuns && g.Calls >= leastCalls }
 
-// groupOf sums runs up.
-func groupOf(runs map[string]run) (g Group) {
-	for r := range maps.Values(runs) {
+// group sums the runs of a side up.
+func (c *Counts) group(side Side) (g Group) {
+	var runs []run
+	for of, r := range c.runs {
+		if of.side != side {
+			continue
+		}
+		runs = append(runs, r)
 		g.Runs, g.Calls, g.Failed = g.Runs+1, g.Calls+r.calls, g.Failed+r.failed
 		g.Partial, g.Worded = g.Partial+r.partial, g.Worded+r.worded
 	}
@@ -286,7 +283,7 @@ func groupOf(runs map[string]run) (g Group) {
 		g.rates[k], g.variance[k] = clustered(runs, n, count)
 	}
 	g.Rate = g.rates[certain]
-	reach := quantile(g.Runs-1) * math.Sqrt(g.variance[certain])
+	reach := stats.StudentT975(g.Runs-1) * math.Sqrt(g.variance[certain])
 	g.CI95 = &stats.Interval{max(0, g.Rate-reach), min(1, g.Rate+reach)}
 	return g
 }
@@ -295,13 +292,13 @@ func groupOf(runs map[string]run) (g Group) {
 // variance. Calls of one run depend on each other, so that it is that of a ratio estimated
 // from clusters (Cochran, Sampling Techniques, section 6.3), and no less than that of as
 // many independent calls with two successes and two failures more (Agresti and Coull 1998).
-func clustered(runs map[string]run, n float64, count func(run) float64) (rate, variance float64) {
+func clustered(runs []run, n float64, count func(run) float64) (rate, variance float64) {
 	sum, squares := 0.0, 0.0
-	for r := range maps.Values(runs) {
+	for _, r := range runs {
 		sum += count(r)
 	}
 	rate = sum / n
-	for r := range maps.Values(runs) {
+	for _, r := range runs {
 		d := count(r) - rate*float64(r.calls)
 		squares += d * d
 	}
@@ -311,11 +308,4 @@ func clustered(runs map[string]run, n float64, count func(run) float64) (rate, v
 		variance = max(variance, k/(k-1)*squares/(n*n))
 	}
 	return rate, variance
-}
-
-// quantile is the .975 quantile of Student's t, by the expansion of Cornish and Fisher.
-func quantile(freedom int) float64 {
-	const z = 1.959964
-	n := float64(max(freedom, 1))
-	return z + (z*z*z+z)/(4*n) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*n*n)
 }

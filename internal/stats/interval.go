@@ -13,22 +13,11 @@ const z95 = 1.959963984540054
 // for small n by Brown, Cai and DasGupta, "Interval estimation for a binomial proportion",
 // Statistical Science 16, 2001). It lies between 0 and 1 and contains k/n. It is nil if n is
 // 0.
-func Wilson(k, n int) *Interval { return wilson(Share(k, n), float64(n)) }
+func Wilson(k, n int) *Interval { return WilsonShare(Share(k, n), float64(n)) }
 
 // WilsonShare returns Wilson's interval for a share p of n calls, where n may be fractional:
 // an effective number. It is nil if n is not positive.
-func WilsonShare(p, n float64) *Interval { return wilson(p, n) }
-
-// BoundedMeanInterval returns an interval for the mean of values between 0 and 1: Wilson's,
-// with the mean instead of the share. A variable on [0, 1] with mean m has a variance of at
-// most m(1-m) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so it covers at
-// least as often as for a share, and it does not shrink to a point when all values are equal.
-// It is nil if there are no values.
-func BoundedMeanInterval(values []float64) *Interval {
-	return wilson(Mean(values), float64(len(values)))
-}
-
-func wilson(p, n float64) *Interval {
+func WilsonShare(p, n float64) *Interval {
 	if n <= 0 {
 		return nil
 	}
@@ -37,6 +26,15 @@ func wilson(p, n float64) *Interval {
 	half := z95 / denom * math.Sqrt(p*(1-p)/n+z95*z95/(4*n*n))
 	// The bounds at 0 and 1 are exact; rounding must not exclude p itself.
 	return &Interval{max(0, min(p, centre-half)), min(1, max(p, centre+half))}
+}
+
+// BoundedMeanInterval returns an interval for the mean of values between 0 and 1: Wilson's,
+// with the mean instead of the share. A variable on [0, 1] with mean m has a variance of at
+// most m(1-m) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so it covers at
+// least as often as for a share, and it does not shrink to a point when all values are equal.
+// It is nil if there are no values.
+func BoundedMeanInterval(values []float64) *Interval {
+	return WilsonShare(Mean(values), float64(len(values)))
 }
 
 // Mean returns the arithmetic mean; 0 without values.
@@ -63,18 +61,18 @@ func MeanInterval(values []float64) *Interval {
 	for _, v := range values {
 		squares += (v - mean) * (v - mean)
 	}
-	half := studentT975(n-1) * math.Sqrt(squares/float64(n-1)/float64(n))
+	half := StudentT975(n-1) * math.Sqrt(squares/float64(n-1)/float64(n))
 	return &Interval{mean - half, mean + half}
 }
 
-// studentT975 is the 0.975 quantile of Student's t with df degrees of freedom:
+// StudentT975 is the 0.975 quantile of Student's t with df degrees of freedom, at least 1:
 // exact for 1 and 2, else the expansion 26.7.5 of Abramowitz and Stegun,
 // Handbook of Mathematical Functions (off by less than 0.3 % from df 3 on).
-func studentT975(df int) float64 {
-	switch df {
-	case 1:
+func StudentT975(df int) float64 {
+	switch {
+	case df <= 1:
 		return math.Tan(math.Pi * 0.475)
-	case 2:
+	case df == 2:
 		return 0.95 / math.Sqrt(2*0.975*0.025)
 	}
 	v, z := float64(df), z95
