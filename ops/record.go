@@ -111,6 +111,7 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded,
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
+	o.Survey.Came(r.Calls, appended)
 	stored := time.Now()
 	if err := o.await(ctx, r, appended); err != nil {
 		return nil, err
@@ -251,12 +252,6 @@ const parallelReads = 16
 // shown its own calls.
 func (o ParseToolCallResult) memories(ctx context.Context, r *validCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
 	out := make([]Memory, len(of))
-	if r.Async && !r.WholeHistory {
-		for i, t := range of {
-			out[i] = Memory{Tool: memoryd.Tool{ToolRef: t.ref}, Calls: newCalls(r.Calls, appended, t)}
-		}
-		return out, nil
-	}
 	if len(of) == 1 {
 		var err error
 		out[0], err = o.memory(ctx, r, of[0], appended)
@@ -274,57 +269,47 @@ func (o ParseToolCallResult) memories(ctx context.Context, r *validCalls, append
 
 // memory shows the tool of t: its whole history, or only the calls that this
 // request sent and that are still kept.
-func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (Memory, error) {
-	most := noCalls
-	if r.WholeHistory {
-		most = 0
-	}
-	m, err := o.Reader.readChanged(ctx, t.ref, most)
+func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (m Memory, err error) {
+	m.Tool.ToolRef = t.ref
 	switch {
-	case err != nil:
-		return m, fmt.Errorf("read back %q: %w", t.ref.Tool, err)
 	case r.WholeHistory:
-	case t.known > 0: // calls sent again: their verdicts are in the history
-		m.Calls, err = o.sentAgain(ctx, r.Calls, t.ref)
-	default:
-		m.Calls = newCalls(r.Calls, appended, t)
+		m, err = o.Reader.readChanged(ctx, t.ref, 0)
+	case !r.Async:
+		m, err = o.Reader.readChanged(ctx, t.ref, noCalls)
 	}
-	return m, err
+	if err == nil && !r.WholeHistory {
+		m.Calls, err = o.sent(ctx, r, t, appended)
+	}
+	if err != nil {
+		return m, fmt.Errorf("read back %q: %w", t.ref.Tool, err)
+	}
+	return m, nil
 }
 
-// newCalls are the calls of t that a request brought.
-func newCalls(calls []memoryd.Call, appended []store.Appended, t *counters) []memoryd.Call {
-	if t.added == len(calls) {
-		return calls
+// sent gives the calls of t in a request, each once, oldest first: those sent again as they are
+// kept, unless the request does not wait.
+func (o ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (calls []memoryd.Call, err error) {
+	if t.added == len(r.Calls) {
+		return r.Calls, nil
 	}
-	out := make([]memoryd.Call, 0, t.added)
-	for i := range calls {
-		if calls[i].Tool == t.ref.Tool && appended[i].New {
-			out = append(out, calls[i])
-		}
-	}
-	return out
-}
-
-// sentAgain gives the calls of a request as they are kept, each once, oldest
-// first.
-func (o ParseToolCallResult) sentAgain(ctx context.Context, calls []memoryd.Call, ref memoryd.ToolRef) ([]memoryd.Call, error) {
-	var kept []memoryd.Call
 	seen := map[memoryd.CallKey]bool{}
-	for i := range calls {
-		if calls[i].ToolRef != ref || seen[calls[i].Key] {
+	for i, c := range r.Calls {
+		if c.ToolRef != t.ref || seen[c.Key] || r.Async && !appended[i].New {
 			continue
 		}
-		seen[calls[i].Key] = true
-		switch c, err := o.Store.Call(ctx, ref, calls[i].Key); {
-		case err == nil:
-			kept = append(kept, c)
-		case !memoryd.IsKind(err, memoryd.NotFound):
-			return nil, err
+		seen[c.Key] = true
+		if !appended[i].New {
+			if c, err = o.Store.Call(ctx, t.ref, c.Key); memoryd.IsKind(err, memoryd.NotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
+		calls = append(calls, c)
 	}
-	slices.SortFunc(kept, func(a, b memoryd.Call) int { return cmp.Compare(a.Seq, b.Seq) })
-	return kept, nil
+	slices.SortFunc(calls, func(a, b memoryd.Call) int { return cmp.Compare(a.Seq, b.Seq) })
+	return calls, nil
 }
 
 // countersOf groups the calls by tool in order of first appearance.

@@ -41,8 +41,8 @@ const keyBurst = 100
 // refusal, and an answer that is later helps nobody.
 const turnWait = 5 * time.Second
 
-// stack puts what follows the calls over a store, each over the one before: measures, quotas, what
-// guidelines are learned from, and what the first page shows.
+// stack puts what follows the calls over a store, each over the one before: measures, quotas, and
+// what guidelines are learned from. What the first page shows is read from there.
 func (a *app) stack(bare store.Store) store.Store {
 	if a.decorate != nil {
 		bare = a.decorate(bare)
@@ -57,7 +57,7 @@ func (a *app) stack(bare store.Store) store.Store {
 		a.window.Stop(context.WithoutCancel(ctx))
 		return nil
 	})
-	return a.survey.Over(observed)
+	return observed
 }
 
 // wire makes every part but the bare store and the listeners, and gives the HTTP face.

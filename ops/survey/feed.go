@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -29,33 +28,19 @@ type Arrival struct {
 	Call   memoryd.Call // without its output
 }
 
-// Over returns the store wrapped so that the live view sees each new call. While nobody
-// watches, that costs one atomic load.
-func (s *Survey) Over(under store.Store) store.Store { return watched{under, s} }
-
-type watched struct {
-	store.Store
-	survey *Survey
-}
-
-// Append implements store.Calls.
-func (w watched) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	done, err := w.Store.Append(ctx, b)
-	if f := &w.survey.feed; err == nil && f.watchers.Load() > 0 {
-		f.take(b, done)
+// Came tells the live view of recorded calls. While nobody watches, that costs one atomic load.
+func (s *Survey) Came(calls []memoryd.Call, done []store.Appended) {
+	f := &s.feed
+	if f.watchers.Load() == 0 {
+		return
 	}
-	return done, err
-}
-
-func (f *feed) take(b store.Batch, done []store.Appended) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := range b.Calls {
-		if i >= len(done) || !done[i].New {
+	for i, c := range calls {
+		if !done[i].New {
 			continue
 		}
-		c := b.Calls[i]
-		c.Workspace, c.Output, c.Metadata = b.Workspace, "", nil
+		c.Output, c.Metadata = "", nil
 		if len(c.Input) > 400 {
 			c.Input = c.Input[:400:400]
 		}
