@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -93,21 +94,28 @@ func (c Correction) check() error {
 func (c Correction) evaluation(old memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 	e := memoryd.Evaluation{
 		State: memoryd.Judged, Score: c.Score, Summary: c.Summary, Evaluation: c.Evaluation,
-		JudgedBy: memoryd.PersonPrefix + c.By, JudgedAt: now, Cost: old.Cost,
-		Overruled: &memoryd.Overruled{
-			State: old.State, Score: old.Score, JudgedBy: old.JudgedBy, Rule: old.Rule, JudgeVersion: old.JudgeVersion,
-		},
+		JudgedBy: memoryd.PersonPrefix + cmp.Or(c.By, "unnamed"), JudgedAt: now, Cost: old.Cost, Overruled: overruling(&old),
 	}
 	if strings.HasPrefix(old.JudgedBy, memoryd.PersonPrefix) {
 		e.Overruled = old.Overruled
-	}
-	if c.By == "" {
-		e.JudgedBy = memoryd.PersonPrefix + "unnamed"
 	}
 	if e.Summary == "" {
 		e.Summary = "A person judged the call a " + map[float64]string{0: "failure", 0.5: "partial success", 1: "success"}[c.Score] + "."
 	}
 	return e
+}
+
+// overruling is what stays known of a verdict that a person overrules.
+func overruling(e *memoryd.Evaluation) *memoryd.Overruled {
+	return &memoryd.Overruled{State: e.State, Score: e.Score, JudgedBy: e.JudgedBy, Rule: e.Rule, JudgeVersion: e.JudgeVersion}
+}
+
+// reinstated is the verdict that a person had overruled.
+func reinstated(o *memoryd.Overruled, at time.Time) memoryd.Evaluation {
+	return memoryd.Evaluation{
+		State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion, JudgedAt: at,
+		Summary: "The judge's verdict; a correction was undone.",
+	}
 }
 
 // labelledCall is a call as "memoryd evaluate" reads it.
@@ -170,12 +178,9 @@ func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err err
 	judged[0].Evaluation = memoryd.PendingEvaluation()
 	d.Judge.Prejudge(ctx, judged)
 	e := judged[0].Evaluation
-	if o := was.Overruled; e.State != memoryd.Judged {
-		e = memoryd.Evaluation{
-			State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion,
-			JudgedAt: d.Now(), Cost: was.Cost,
-			Summary: "The judge's verdict; a correction was undone.",
-		}
+	if e.State != memoryd.Judged {
+		e = reinstated(was.Overruled, d.Now())
+		e.Cost = was.Cost
 	}
 	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: e}); err != nil {
 		return out, err

@@ -230,13 +230,9 @@ func (d Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, b
 	case byPerson && wasByPerson:
 		e.Overruled = o
 	case byPerson:
-		e.Overruled = &memoryd.Overruled{
-			State: was.State, Score: was.Score, JudgedBy: was.JudgedBy, Rule: was.Rule,
-			JudgeVersion: was.JudgeVersion,
-		}
+		e.Overruled = overruling(&was)
 	case !sure && o != nil && o.State == memoryd.Judged: // what a model had said
-		e.Score, e.JudgedBy, e.Rule, e.JudgeVersion = o.Score, o.JudgedBy, o.Rule, o.JudgeVersion
-		e.Summary, e.Evaluation = "The judge's verdict; a correction was undone.", ""
+		e = reinstated(o, e.JudgedAt)
 	}
 	e.Cost = was.Cost
 	if was.State != memoryd.Judged || was.Score != e.Score {

@@ -133,12 +133,7 @@ func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*vali
 }
 
 func anyNamesATool(items []Item) bool {
-	for _, item := range items {
-		if strings.TrimSpace(item.Call.Tool) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(items, func(it Item) bool { return strings.TrimSpace(it.Call.Tool) != "" })
 }
 
 // allMisnamed is the fault of a request none of whose items names a tool that there can

@@ -3,7 +3,6 @@ package mistakes
 import (
 	"cmp"
 	"encoding/json"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -82,7 +81,6 @@ const maxPlaces = 3
 // Merger merges the failures of files. The zero value is ready to use.
 type Merger struct {
 	groups map[string]*group
-	order  []string
 	known  map[uint64]bool
 }
 
@@ -115,11 +113,8 @@ func (m *Merger) Add(file string, f *Failure) {
 	key := f.Tool + "\x00" + f.Kind
 	g := m.groups[key]
 	if g == nil {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(key)) // it cannot fail
-		g = &group{runs: map[uint64]bool{}, fixes: map[string]*vote{}, Mistake: Mistake{ID: strconv.FormatUint(h.Sum64(), 16), Tool: f.Tool}}
+		g = &group{runs: map[uint64]bool{}, fixes: map[string]*vote{}, Mistake: Mistake{ID: strconv.FormatUint(hashOf(key), 16), Tool: f.Tool}}
 		m.groups[key] = g
-		m.order = append(m.order, key)
 	}
 	g.add(Place{file, f.Line}, f)
 }
@@ -162,17 +157,19 @@ func (g *group) repaired(at Place, f *Failure) {
 		g.vote(Fix{Kind: ByTime, Says: says}, then, f)
 	default:
 		for _, c := range f.Changes {
-			shown := *f
+			shown, definite := *f, alone(f.Changes, c)
 			if c.Was != "" && len(f.Did)+len(f.Then) > shownValue {
 				if shown.Did, shown.Then = c.Was, c.Now; c.Was == c.Bad {
 					shown.Did, shown.Then = "", "" // the sentence says it
 				}
 			}
-			if wide := c.general(); wide != c && c.Bad+c.Good != "" {
-				g.vote(Fix{Kind: byChange, Says: c.String(), changes: []Change{c}, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
+			told := []Change{c, c.general()}
+			if c.Bad+c.Good == "" {
+				told = told[1:] // there are no values to tell
 			}
-			wide := c.general()
-			g.vote(Fix{Kind: byChange, Says: wide.String(), changes: []Change{wide}, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
+			for _, c := range told {
+				g.vote(Fix{Kind: byChange, Says: c.String(), changes: []Change{c}, Definite: definite && c.definite()}, then, &shown)
+			}
 		}
 	}
 }
@@ -202,13 +199,12 @@ func (g *group) vote(fix Fix, at Place, f *Failure) {
 
 // Mistakes lists the mistakes, the most expensive first.
 func (m *Merger) Mistakes() []Mistake {
-	out := make([]Mistake, 0, len(m.order))
-	for _, key := range m.order {
-		g := m.groups[key]
+	out := make([]Mistake, 0, len(m.groups))
+	for _, g := range m.groups {
 		g.Fix = g.best()
 		out = append(out, g.Mistake)
 	}
-	slices.SortStableFunc(out, func(a, b Mistake) int {
+	slices.SortFunc(out, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.Weight(), a.Weight()),
 			cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID))
 	})

@@ -190,13 +190,17 @@ func (f *Follower) run(name string) (r *run, first bool) {
 			f.end(f.order[0])
 			f.order = f.order[1:]
 		}
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(name)) // it cannot fail
-		r = &run{id: h.Sum64()}
+		r = &run{id: hashOf(name)}
 		f.runs[name] = r
 		f.order = append(f.order, name)
 	}
 	return r, first
+}
+
+func hashOf(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s)) // it cannot fail
+	return h.Sum64()
 }
 
 // said is the line of an output that says what went wrong, else its last; "" where the
