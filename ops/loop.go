@@ -25,12 +25,14 @@ const (
 	stopsAfter    = 3 // equal failures: the next one need not be made
 	ofLast, most  = 10, 8
 	runRead       = 60 // the newest calls of a run that are compared
+	leastRisk     = 0.5
 )
 
 // loops warns of a call that its run has made in vain, in place of what forecasts say of
-// one earlier failure.
+// one earlier failure. It does not where the call is likely to work, as after its run has mended
+// what the earlier failures came from.
 func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Assessment) error {
-	if run == "" {
+	if run == "" || a.Risk != nil && *a.Risk < leastRisk {
 		return nil
 	}
 	calls, err := d.Store.RunCalls(ctx, r.Workspace, run, runRead)
