@@ -220,8 +220,8 @@ func tooSmall(need access.Role) error {
 	return memoryd.Errorf(memoryd.Forbidden, "this requires a key with the role %s", need)
 }
 
-// SessionCookie is the name of the cookie that replaces a key in a browser.
-const SessionCookie = "memoryd_session"
+// sessionCookie is the name of the cookie that replaces a key in a browser.
+const sessionCookie = "memoryd_session"
 
 // caller reads the key of a request from its headers, or the session from its
 // cookie. Where no keys are asked for, a request without one is anybody's; one that
@@ -234,7 +234,7 @@ func (s *server) caller(r *http.Request) (*access.Principal, error) {
 	if token != "" && (s.KeysNeeded || strings.HasPrefix(token, "mrd_")) {
 		return s.Keys.Verify(token)
 	}
-	if cookie, err := r.Cookie(SessionCookie); err == nil && cookie.Value != "" {
+	if cookie, err := r.Cookie(sessionCookie); err == nil && cookie.Value != "" {
 		p, err := s.Keys.Session(cookie.Value)
 		if err == nil || s.KeysNeeded {
 			return p, err
@@ -344,7 +344,7 @@ func (s *server) logout(echo.Context, []byte) (any, error) {
 func (s *server) cookie(c echo.Context, value string, seconds int) *http.Cookie {
 	r := c.Request()
 	return &http.Cookie{
-		Name: SessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: sessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || s.cfg.BehindProxy && !isLoopback(hostOf(r.Host)),
 	}
 }

@@ -35,12 +35,12 @@ func (b *breaker) lift(started time.Time) bool {
 
 // The reasons for being degraded.
 const (
-	ReasonCredentials  = "credentials"   // the key was rejected
-	ReasonQuota        = "quota"         // the account has no credit left
-	ReasonUnknownModel = "unknown_model" // the server does not have the model
-	ReasonBreakerOpen  = "breaker_open"  // too many failures in a row
-	ReasonEndpoint     = "endpoint"      // the address is wrong: it redirects, or its certificate is invalid
-	ReasonRateLimited  = "rate_limited"  // the server asked for a pause of more than a minute
+	reasonCredentials  = "credentials"   // the key was rejected
+	reasonQuota        = "quota"         // the account has no credit left
+	reasonUnknownModel = "unknown_model" // the server does not have the model
+	reasonBreakerOpen  = "breaker_open"  // too many failures in a row
+	reasonEndpoint     = "endpoint"      // the address is wrong: it redirects, or its certificate is invalid
+	reasonRateLimited  = "rate_limited"  // the server asked for a pause of more than a minute
 )
 
 // longPause is the pause from which on a refusing server counts as degraded.

@@ -23,9 +23,9 @@ func TestTerminalFaultsStopThePool(t *testing.T) {
 		reason string
 		health string
 	}{
-		"key":   {llmtest.Status(401, nil), "credentials", llm.ReasonCredentials},
-		"quota": {llmtest.QuotaExceeded(), "quota", llm.ReasonQuota},
-		"model": {llmtest.Status(404, nil), "unknown_model", llm.ReasonUnknownModel},
+		"key":   {llmtest.Status(401, nil), "credentials", "credentials"},
+		"quota": {llmtest.QuotaExceeded(), "quota", "quota"},
+		"model": {llmtest.Status(404, nil), "unknown_model", "unknown_model"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		if e := wantModelError(t, err, "server", true); e.RetryAfter < time.Second || s.Counts().Requests != 3 {
 			t.Errorf("retry after %v, %d requests", e.RetryAfter, s.Counts().Requests)
 		}
-		if h := c.Health(); h != llm.ReasonBreakerOpen {
+		if h := c.Health(); h != "breaker_open" {
 			t.Errorf("health %q", h)
 		}
 		_, took, err := ask(context.Background(), m, "w")

@@ -185,13 +185,13 @@ func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 		}
 	case f.class == transient:
 		if d, open := e.fail(now, t, f); open {
-			l.stop(&e.breaker, e, cmp.Or(e.breaker.reason, ReasonBreakerOpen), f, now, d) // a probe that failed in another way keeps the reason
+			l.stop(&e.breaker, e, cmp.Or(e.breaker.reason, reasonBreakerOpen), f, now, d) // a probe that failed in another way keeps the reason
 		}
 		if l.breaker.tripped() && !t.at.Before(l.breaker.until) {
 			l.breaker.until = now.Add(min(l.cfg.ProbeInterval, breakerLongest))
 		}
 	case f.class == stopModel:
-		l.stop(&e.breaker, e, ReasonUnknownModel, f, now, l.cfg.ProbeInterval)
+		l.stop(&e.breaker, e, reasonUnknownModel, f, now, l.cfg.ProbeInterval)
 	case f.class == stopAll:
 		l.stop(&l.breaker, e, f.health, f, now, l.cfg.ProbeInterval)
 	}
@@ -255,7 +255,7 @@ func (l *limiter) health() (reason string) {
 	e := l.endpoints[0]
 	reason = cmp.Or(l.breaker.reason, e.breaker.reason)
 	if reason == "" && e.blocked(time.Now()) > longPause {
-		return ReasonRateLimited
+		return reasonRateLimited
 	}
 	return reason
 }

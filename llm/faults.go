@@ -66,7 +66,7 @@ func classify(e *apiError, d dialect) *fault {
 	f := &fault{err: e}
 	switch {
 	case outOfQuota(e):
-		return f.as(stopAll, "quota").showing(ReasonQuota)
+		return f.as(stopAll, "quota").showing(reasonQuota)
 	case e.status == http.StatusTooManyRequests:
 		return f.as(refused, "rate_limited").temp()
 	case e.status == http.StatusRequestEntityTooLarge || tooLong(e):
@@ -76,7 +76,7 @@ func classify(e *apiError, d dialect) *fault {
 	case unknownModel(e):
 		return f.as(stopModel, "unknown_model")
 	case badKey(e):
-		return f.as(stopAll, "credentials").showing(ReasonCredentials)
+		return f.as(stopAll, "credentials").showing(reasonCredentials)
 	case e.status == http.StatusRequestTimeout:
 		f.timedOut = true
 		return f.as(transient, "timeout").temp()
@@ -191,11 +191,11 @@ func networkFault(err error) *fault {
 	case errors.Is(err, errTooLarge):
 		return newFault(final, "bad_reply", err)
 	case errors.Is(err, errRedirected):
-		return newFault(stopAll, "endpoint", err).showing(ReasonEndpoint)
+		return newFault(stopAll, "endpoint", err).showing(reasonEndpoint)
 	case errors.Is(err, errNotJSON):
 		return newFault(badReply, "bad_reply", err).temp().retried(2)
 	case wrongCertificate(err):
-		return newFault(stopAll, "network", err).showing(ReasonEndpoint)
+		return newFault(stopAll, "network", err).showing(reasonEndpoint)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return newFault(transient, "network", err).temp().retried(2)
 	}

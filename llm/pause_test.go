@@ -131,7 +131,7 @@ func TestALongPauseIsHandedToTheCaller(t *testing.T) {
 		if took != 0 || e.RetryAfter < time.Hour || e.RetryAfter > time.Hour+time.Second {
 			t.Errorf("took %v, retry after %v; want at once and an hour", took, e.RetryAfter)
 		}
-		if h := c.Health(); h != llm.ReasonRateLimited {
+		if h := c.Health(); h != "rate_limited" {
 			t.Errorf("health %q", h)
 		}
 		time.Sleep(e.RetryAfter)

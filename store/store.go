@@ -64,7 +64,7 @@ type Verdict = memoryd.Settlement
 type Store interface {
 	Calls
 	Tools
-	Verdicts
+	verdicts
 	Records
 
 	// Ping reports whether the store can accept writes now.
@@ -240,8 +240,8 @@ type Tools interface {
 	DeleteWorkspace(ctx context.Context, workspace string) (int, error)
 }
 
-// Verdicts stores the evaluations of calls.
-type Verdicts interface {
+// verdicts stores the evaluations of calls.
+type verdicts interface {
 	// Settle writes each verdict to its call if the call is still pending, and reports for each
 	// whether it was written. A judged call keeps its verdict; a dropped one is skipped. A verdict
 	// that is still Pending records a failed attempt: only Attempts, LastError and NotBefore

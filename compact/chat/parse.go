@@ -100,8 +100,8 @@ func object(v jsontext.Value, into any) bool {
 	return v.Kind() == '{' && json.Unmarshal(v, into, lenient()...) == nil
 }
 
-// ErrSyntax means that a message is not JSON.
-var ErrSyntax = errors.New("not valid JSON")
+// errSyntax means that a message is not JSON.
+var errSyntax = errors.New("not valid JSON")
 
 // Parse reads one message. It fails only if the text is not JSON. Anything else unusual loses
 // meaning, but no bytes.
@@ -111,7 +111,7 @@ func Parse(raw []byte) (Message, error) {
 	var w wire
 	if !object(v, &w) {
 		if !v.IsValid(lenient()...) {
-			return m, ErrSyntax
+			return m, errSyntax
 		}
 		return m, nil
 	}

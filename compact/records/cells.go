@@ -25,7 +25,7 @@ func (w *walker) cells(n *node) []cell {
 			out = append(out, w.nested(name, kid))
 		case w.call:
 			c := w.nested(name, kid)
-			c.text = Shorten(c.text, headLimit)
+			c.text = shorten(c.text, headLimit)
 			c.values = w.s.values.words(c.text, w.t.Place, false)
 			out = append(out, c)
 		}
@@ -197,7 +197,7 @@ func label(key string) string {
 	if key = strings.Trim(key, " -.>"); strings.HasPrefix(key, "called ") { // calls begin so
 		key = "called_" + key[len("called "):]
 	}
-	return Shorten(key, 60)
+	return shorten(key, 60)
 }
 
 // ofIdentifier cuts off the end of a key that says that its value identifies something.

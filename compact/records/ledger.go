@@ -70,7 +70,7 @@ func (s *Set) readCall(texts []Text, i int) {
 		args = (&walker{s: s, t: t, call: true}).cells(&n)
 		cells, plan = args, listed(&n)
 	} else if body := visible(t.Body); body != "" && body != "{}" {
-		text := s.redact("", Shorten(body, argsLimit))
+		text := s.redact("", shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
 	switch {
@@ -184,7 +184,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		return
 	} else {
 		for i := range cells {
-			cells[i].text = Shorten(cells[i].text, argsLimit)
+			cells[i].text = shorten(cells[i].text, argsLimit)
 		}
 		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
 		it.text += ": " + ends(joined(cells), shortOutput)

@@ -115,7 +115,7 @@ func (k *kinds) folded(l string) string {
 		return ""
 	}
 	x.told = true
-	return fmt.Sprintf("%s … %s (%d lines like these)", Shorten(visible(l), lineLimit/3), Shorten(visible(x.last), lineLimit/3), x.n)
+	return fmt.Sprintf("%s … %s (%d lines like these)", shorten(visible(l), lineLimit/3), shorten(visible(x.last), lineLimit/3), x.n)
 }
 
 // rarest tells how much less often the rarest word of a line comes than lines do.
@@ -341,8 +341,8 @@ func (s *Set) cover(ids []int32) {
 	}
 }
 
-// Shorten cuts to about n bytes, between characters, with an ellipsis.
-func Shorten(s string, n int) string {
+// shorten cuts to about n bytes, between characters, with an ellipsis.
+func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -356,5 +356,5 @@ func ends(s string, n int) string {
 		return s
 	}
 	tail := strings.ToValidUTF8(s[len(s)-n*2/5:], "")
-	return Shorten(s, n*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
+	return shorten(s, n*3/5) + " " + tail[strings.IndexByte(tail[:min(len(tail), 20)], ' ')+1:]
 }

@@ -310,7 +310,7 @@ func (w *walker) head(name string, row, lead []cell) *item {
 	if cells = append(cells, lead...); len(cells) > 0 {
 		text += ": " + joined(cells)
 	}
-	text = Shorten(text, headLimit)
+	text = shorten(text, headLimit)
 	key := text
 	if strings.Contains(text, "…") { // calls may differ in what is cut off
 		key += w.t.Body

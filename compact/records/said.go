@@ -84,7 +84,7 @@ func (s *Set) cutLines(lines []string, limit int, id string) (kept []string, gon
 	kept = slices.Clone(lines[:head])
 	gone = size(lines[head:tail])
 	if head == 0 {
-		kept = append(kept, Shorten(lines[0], limit*2/3))
+		kept = append(kept, shorten(lines[0], limit*2/3))
 		gone -= len(kept[0])
 	}
 	return append(append(kept, fmt.Sprintf("(%d bytes left out%s)", gone, id)), lines[tail:]...), gone
@@ -116,7 +116,7 @@ func (s *Set) readAssistant(t *Text) {
 	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
 	for p := range strings.SplitSeq(t.Body, "\n") {
 		if p = visible(p); len(t.Body) > leadLimit && len(p) >= 12 {
-			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", Shorten(p, speechLimit))})
+			s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + s.redact("", shorten(p, speechLimit))})
 		}
 	}
 }

@@ -66,8 +66,8 @@ var hookFiles = map[string]hookFile{
 	},
 }
 
-// HookHosts lists the hosts that InstallHooks supports.
-func HookHosts() []string { return slices.Sorted(maps.Keys(hookFiles)) }
+// hookHosts lists the hosts that InstallHooks supports.
+func hookHosts() []string { return slices.Sorted(maps.Keys(hookFiles)) }
 
 // hookWords stand in every command that InstallHooks writes.
 func hookWords(host string) string { return " hook " + host }
@@ -124,7 +124,7 @@ func UninstallHooks(host, home string) (Change, error) {
 }
 
 func unknownHookHost(host string) error {
-	return fmt.Errorf("unknown host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
+	return fmt.Errorf("unknown host %q; known hosts: %s", host, strings.Join(hookHosts(), ", "))
 }
 
 // The first bytes of an object and of a list that install made, which uninstall takes away

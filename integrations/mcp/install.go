@@ -41,8 +41,8 @@ var hosts = map[string]host{
 	"goose":          {path: under(".config/goose/config.yaml"), key: "extensions"},
 }
 
-// HostNames lists the clients that Install supports.
-func HostNames() []string { return slices.Sorted(maps.Keys(hosts)) }
+// hostNames lists the clients that Install supports.
+func hostNames() []string { return slices.Sorted(maps.Keys(hosts)) }
 
 func under(path string) func(string) string {
 	return func(home string) string { return filepath.Join(home, filepath.FromSlash(path)) }
@@ -132,7 +132,7 @@ type rewrite func(servers map[string]json.RawMessage, h host) (name string, entr
 func edit(client, home string, f rewrite) (Change, error) {
 	h, ok := hosts[client]
 	if !ok {
-		return Change{}, fmt.Errorf("--client: unknown client %q; known clients: %s", client, strings.Join(HostNames(), ", "))
+		return Change{}, fmt.Errorf("--client: unknown client %q; known clients: %s", client, strings.Join(hostNames(), ", "))
 	}
 	path := h.path(home)
 	return planned(path, func(text []byte) ([]byte, error) {

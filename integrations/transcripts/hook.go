@@ -61,16 +61,12 @@ var hookHosts = map[string]hookHost{
 	"cursor": {moments: claudeMoments, after: true, asks: true, result: cursorHookResult, answer: cursorAnswer},
 }
 
-// HookHosts lists the hosts whose hooks are supported.
-func HookHosts() []string {
-	return slices.Sorted(maps.Keys(hookHosts))
-}
-
 // Hook reads an event that a host sent to a hook at the given time.
 func (Readers) Hook(host string, body []byte, now time.Time) (*accounts.Hook, error) {
 	speaks, ok := hookHosts[host]
 	if !ok {
-		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
+		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host,
+			strings.Join(slices.Sorted(maps.Keys(hookHosts)), ", "))
 	}
 	b, err := loosejson.ParseMembers(body)
 	if err != nil {

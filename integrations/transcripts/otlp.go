@@ -20,8 +20,8 @@ import (
 
 // otlp reads an export of OpenTelemetry as JSON, as the collector writes them into files.
 func (f *file) otlp(_ loosejson.Members, doc []byte) {
-	traces, err := Traces(doc, true)
-	logs, logsErr := Logs(doc, true)
+	traces, err := tracesBatch(doc, true)
+	logs, logsErr := logsBatch(doc, true)
 	for _, c := range append(traces.Calls, logs.Calls...) {
 		f.add(c)
 	}
@@ -50,24 +50,24 @@ func batchOf(body []byte, isJSON bool, r interface {
 			return
 		}
 		b.Skipped[skipped]++
-		b.Planned = append(b.Planned, Planned(s)...)
+		b.Planned = append(b.Planned, planned(s)...)
 	})
 	return b, nil
 }
 
 // Telemetry decodes an export request of spans, or of log records.
 func (Readers) Telemetry(body []byte, logs, isJSON bool) (b accounts.Batch, err error) {
-	read := Traces
+	read := tracesBatch
 	if logs {
-		read = Logs
+		read = logsBatch
 	}
 	b, err = read(body, isJSON)
-	delete(b.Skipped, NoCall)
+	delete(b.Skipped, noCall)
 	return b, err
 }
 
-// Traces decodes an export request of spans.
-func Traces(body []byte, isJSON bool) (accounts.Batch, error) {
+// tracesBatch decodes an export request of spans.
+func tracesBatch(body []byte, isJSON bool) (accounts.Batch, error) {
 	r := ptraceotlp.NewExportRequest()
 	return batchOf(body, isJSON, r, func(take func(s *Span)) {
 		for _, resource := range r.Traces().ResourceSpans().All() {
@@ -101,8 +101,8 @@ func spanOf(s ptrace.Span) *Span {
 	return out
 }
 
-// Logs decodes an export request of log records.
-func Logs(body []byte, isJSON bool) (accounts.Batch, error) {
+// logsBatch decodes an export request of log records.
+func logsBatch(body []byte, isJSON bool) (accounts.Batch, error) {
 	r := plogotlp.NewExportRequest()
 	return batchOf(body, isJSON, r, func(take func(s *Span)) {
 		for _, resource := range r.Logs().ResourceLogs().All() {

@@ -56,7 +56,7 @@ func (s span) body(t *testing.T) []byte {
 // both reads a body as JSON and as the protobuf that it stands for: they are one.
 func both(t *testing.T, body []byte) accounts.Batch {
 	t.Helper()
-	b, err := Traces(body, true)
+	b, err := tracesBatch(body, true)
 	if err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
@@ -68,7 +68,7 @@ func both(t *testing.T, body []byte) accounts.Batch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Traces(proto, false)
+	p, err := tracesBatch(proto, false)
 	if err != nil || len(p.Calls) != len(b.Calls) {
 		t.Fatalf("protobuf gives %d calls (%v), JSON %d", len(p.Calls), err, len(b.Calls))
 	}
@@ -257,13 +257,13 @@ func TestSpansThatAreNoCallsAreLeft(t *testing.T) {
 		span    span
 		skipped string
 	}{
-		"a request to a model":                 {span{name: "chat gpt", attributes: map[string]any{"gen_ai.operation.name": "chat"}}, NoCall},
-		"a chain":                              {span{name: "RunnableSequence", attributes: map[string]any{"openinference.span.kind": "CHAIN"}}, NoCall},
-		"another method of MCP":                {span{name: "tools/list", attributes: map[string]any{"mcp.method.name": "tools/list"}}, NoCall},
-		"the server's side of a call":          {span{name: "tools/call read", kind: 2, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}}, ServerSide},
-		"the last word of an agent":            {span{name: "FinalAnswerTool", attributes: map[string]any{"openinference.span.kind": "TOOL", "tool.name": "final_answer"}}, NotATool},
-		"a call whose tool nobody says":        {span{name: "", attributes: map[string]any{"openinference.span.kind": "TOOL"}}, Nameless},
-		"an HTTP request, in no dialect known": {span{name: "GET /x", attributes: map[string]any{"http.request.method": "GET"}}, NoCall},
+		"a request to a model":                 {span{name: "chat gpt", attributes: map[string]any{"gen_ai.operation.name": "chat"}}, noCall},
+		"a chain":                              {span{name: "RunnableSequence", attributes: map[string]any{"openinference.span.kind": "CHAIN"}}, noCall},
+		"another method of MCP":                {span{name: "tools/list", attributes: map[string]any{"mcp.method.name": "tools/list"}}, noCall},
+		"the server's side of a call":          {span{name: "tools/call read", kind: 2, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}}, serverSide},
+		"the last word of an agent":            {span{name: "FinalAnswerTool", attributes: map[string]any{"openinference.span.kind": "TOOL", "tool.name": "final_answer"}}, notATool},
+		"a call whose tool nobody says":        {span{name: "", attributes: map[string]any{"openinference.span.kind": "TOOL"}}, nameless},
+		"an HTTP request, in no dialect known": {span{name: "GET /x", attributes: map[string]any{"http.request.method": "GET"}}, noCall},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -361,7 +361,7 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := Logs(proto, false)
+			b, err := logsBatch(proto, false)
 			if err != nil || len(b.Calls) != 1 {
 				t.Fatalf("%+v, %v", b, err)
 			}
@@ -382,9 +382,9 @@ func FuzzTelemetry(f *testing.F) {
 	f.Add([]byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":[{"key":"event.name","value":{"stringValue":"codex.tool_result"}}]}]}]}]}`), true, true)
 	f.Add([]byte{10, 2, 18, 0}, false, false)
 	f.Fuzz(func(t *testing.T, body []byte, isJSON, logs bool) {
-		read := Traces
+		read := tracesBatch
 		if logs {
-			read = Logs
+			read = logsBatch
 		}
 		b, err := read(bytes.Clone(body), isJSON)
 		if err != nil {

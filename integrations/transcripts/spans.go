@@ -136,16 +136,16 @@ var internalTools = map[string]bool{"final_answer": true, "FinalAnswerTool": tru
 
 // Reasons why a span or a log record holds no call.
 const (
-	// NoCall: it is about something else.
-	NoCall = "no_call"
-	// ServerSide: the caller's span reports the call better.
-	ServerSide = "server_side"
-	// NotATool: a step of a framework that looks like a tool.
-	NotATool = "not_a_tool"
-	// InLogs: the host's log records report the call; this span only shows that it happened.
-	InLogs = "in_logs"
-	// Nameless: nothing names the tool.
-	Nameless = "no_tool"
+	// noCall: it is about something else.
+	noCall = "no_call"
+	// serverSide: the caller's span reports the call better.
+	serverSide = "server_side"
+	// notATool: a step of a framework that looks like a tool.
+	notATool = "not_a_tool"
+	// inLogs: the host's log records report the call; this span only shows that it happened.
+	inLogs = "in_logs"
+	// nameless: nothing names the tool.
+	nameless = "no_tool"
 )
 
 // spanCall returns the tool call that a span reports; skipped is the reason if there is none.
@@ -158,10 +158,10 @@ func spanCall(s *Span) (c accounts.Call, skipped string) {
 			continue
 		}
 		if s.Served {
-			return c, ServerSide
+			return c, serverSide
 		}
 		if !loosejson.There(a.first(d.input)) && a.Text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
-			return c, InLogs
+			return c, inLogs
 		}
 		c = accounts.Call{
 			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,
@@ -182,13 +182,13 @@ func spanCall(s *Span) (c accounts.Call, skipped string) {
 		identify(&c, a)
 		switch {
 		case !c.Named():
-			return c, Nameless
+			return c, nameless
 		case internalTools[c.Tool]:
-			return c, NotATool
+			return c, notATool
 		}
 		return c, ""
 	}
-	return c, NoCall
+	return c, noCall
 }
 
 // fromParameters reads what Claude Code tells of a call beside its arguments, some under
@@ -207,9 +207,9 @@ func fromParameters(c *accounts.Call, v jsontext.Value) {
 // the model asked for.
 var plannedCall = regexp.MustCompile(`^(llm\.output_messages\.\d+\.message\.tool_calls\.\d+\.tool_call\.)id$`)
 
-// Planned returns the calls that a model asked for in a span, by id and with their arguments.
+// planned returns the calls that a model asked for in a span, by id and with their arguments.
 // If a call has a single text argument, the tool's span holds only its value.
-func Planned(s *Span) (calls []accounts.Call) {
+func planned(s *Span) (calls []accounts.Call) {
 	a := attributes(s.Attributes)
 	if a.Text("openinference.span.kind") != "LLM" {
 		return nil

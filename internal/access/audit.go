@@ -200,15 +200,15 @@ func (a *Audit) List(ctx context.Context, after int64, limit int) (entries []jso
 	return entries, err
 }
 
-// ErrTampered is part of the errors that Verify returns.
-var ErrTampered = errors.New("the audit log was changed")
+// errTampered is part of the errors that Verify returns.
+var errTampered = errors.New("the audit log was changed")
 
 // VerifyAudit reads the whole log and returns the number of its entries. The error names the
 // entry at which the chain breaks, or says that entries are missing at the end.
 func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error) {
 	h, err := readHead(ctx, records)
 	if err != nil {
-		return 0, fmt.Errorf("%w: its head cannot be read: %w", ErrTampered, err)
+		return 0, fmt.Errorf("%w: its head cannot be read: %w", errTampered, err)
 	}
 	var chain Chain
 	atHead := chain.hash
@@ -225,7 +225,7 @@ func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error
 	}
 	// One entry more than the head is what a server leaves that dies between both.
 	if chain.Length < h.Seq || atHead != h.Hash || h.Seq == 0 && chain.Length > 1 {
-		return chain.Length, fmt.Errorf("%w: its last entry should be %d, but is %d", ErrTampered, h.Seq, chain.Length)
+		return chain.Length, fmt.Errorf("%w: its last entry should be %d, but is %d", errTampered, h.Seq, chain.Length)
 	}
 	return chain.Length, nil
 }
@@ -240,13 +240,13 @@ type Chain struct {
 func (c *Chain) Add(text []byte) error {
 	var e Entry
 	if err := json.Unmarshal(text, &e); err != nil {
-		return fmt.Errorf("%w: entry %d cannot be read", ErrTampered, c.Length+1)
+		return fmt.Errorf("%w: entry %d cannot be read", errTampered, c.Length+1)
 	}
 	if e.Seq != c.Length+1 {
-		return fmt.Errorf("%w: entry %d follows entry %d", ErrTampered, e.Seq, c.Length)
+		return fmt.Errorf("%w: entry %d follows entry %d", errTampered, e.Seq, c.Length)
 	}
 	if e.Previous != c.hash {
-		return fmt.Errorf("%w: entry %d does not follow from the one before it", ErrTampered, e.Seq)
+		return fmt.Errorf("%w: entry %d does not follow from the one before it", errTampered, e.Seq)
 	}
 	c.Length, c.hash = e.Seq, hashOf(string(text))
 	return nil

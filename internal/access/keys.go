@@ -26,8 +26,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// KeyKind is the kind of the records that hold keys.
-const KeyKind = "api_key"
+// keyKind is the kind of the records that hold keys.
+const keyKind = "api_key"
 
 const (
 	prefix      = "mrd_"
@@ -145,7 +145,7 @@ func (k *Keys) Load(ctx context.Context) error {
 
 func (k *Keys) load(ctx context.Context) error {
 	before, after := k.all(), map[string]*entry{}
-	for r, err := range store.AllRecords(ctx, k.records, store.RecordKey{Kind: KeyKind}) {
+	for r, err := range store.AllRecords(ctx, k.records, store.RecordKey{Kind: keyKind}) {
 		if err != nil {
 			return err
 		}
@@ -321,7 +321,7 @@ func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Ke
 	if len(k.all()) >= maxKeys && k.all()[id] == nil {
 		return Key{}, memoryd.Errorf(memoryd.Conflict, "there are %d keys already", maxKeys)
 	}
-	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision},
+	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: keyKind, ID: id}, Revision: revision},
 		s); err != nil {
 		return Key{}, err
 	}

@@ -52,7 +52,7 @@ func TestAKeyOpensUntilItEnds(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	// At rest there is a hash and nothing else of it.
-	r, err := s.Record(t.Context(), store.RecordKey{Kind: access.KeyKind, ID: reader.ID})
+	r, err := s.Record(t.Context(), store.RecordKey{Kind: "api_key", ID: reader.ID})
 	if err != nil || strings.Contains(string(r.Data), token[len(token)-64:]) {
 		t.Errorf("%s, %v", r.Data, err)
 	}

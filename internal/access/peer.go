@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Peer is the other end of a connection. The system is asked once, when it is first needed.
-type Peer struct {
+// peer is the other end of a connection. The system is asked once, when it is first needed.
+type peer struct {
 	remote, local netip.AddrPort
 	known         bool // both are addresses of TCP
 	once          sync.Once
@@ -26,7 +26,7 @@ type Owners struct{ kernel kernel }
 
 // PeerOf adds the peer to the context of a connection: a hook for http.Server.
 func (o *Owners) PeerOf(ctx context.Context, conn net.Conn) context.Context {
-	p := &Peer{owners: o}
+	p := &peer{owners: o}
 	var errs [2]error
 	p.remote, errs[0] = netip.ParseAddrPort(conn.RemoteAddr().String())
 	p.local, errs[1] = netip.ParseAddrPort(conn.LocalAddr().String())
@@ -38,7 +38,7 @@ func (o *Owners) PeerOf(ctx context.Context, conn net.Conn) context.Context {
 // than the server's, other than root. Connections over a Unix socket, from another machine,
 // or within the process are not foreign.
 func Foreign(ctx context.Context) bool {
-	p, ok := ctx.Value(peerKey{}).(*Peer)
+	p, ok := ctx.Value(peerKey{}).(*peer)
 	if !ok || !p.known || !p.remote.Addr().Unmap().IsLoopback() && p.remote.Addr().Unmap() != p.local.Addr().Unmap() {
 		return false
 	}

@@ -22,8 +22,8 @@ var errnoNames = phrases.Words(strings.Fields(
 var sqlClasses = phrases.Words(strings.Fields("07 08 09 0A 0B 0D 0E 0F 0K 0L 0M 0N 0P 0S 0T 0U 0V 0W 0X 0Y 0Z 10 20 21 22 23 24 25 26 27 28 2B 2C 2D 2E 2F 2H 30 33 34 35 36 38 39 3B 3C 3D 3F " +
 	"40 42 44 45 46 51 53 54 55 56 57 58 5U 60 61 70 72 82 F0 HV HY HZ IM P0 S0 S1 XX")...)
 
-// IsErrno reports whether s is the name of an error number of an operating system.
-func IsErrno(s string) bool { return len(s) > 2 && s[0] == 'E' && errnoNames[s] }
+// isErrno reports whether s is the name of an error number of an operating system.
+func isErrno(s string) bool { return len(s) > 2 && s[0] == 'E' && errnoNames[s] }
 
 // conditions are the texts by which an operating system and HTTP tell of errors, in lower case.
 var conditions = func() phrases.Set {
@@ -44,11 +44,11 @@ var conditions = func() phrases.Set {
 // or a status of HTTP that tells of an error: ECONNREFUSED, Connection refused, 502 Bad Gateway.
 func Condition(s string) bool {
 	s = strings.TrimSuffix(s, ".")
-	return IsErrno(s) || phrases.FoldedIn(s, conditions)
+	return isErrno(s) || phrases.FoldedIn(s, conditions)
 }
 
-// BadSQLState reports whether s is an SQLSTATE that means a failure: 23505, 42P01.
-func BadSQLState(s string) bool {
+// badSQLState reports whether s is an SQLSTATE that means a failure: 23505, 42P01.
+func badSQLState(s string) bool {
 	if len(s) != 5 || !sqlClasses[s[:2]] {
 		return false
 	}

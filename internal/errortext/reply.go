@@ -200,7 +200,7 @@ func (r *Reply) outcome(c int32, ro role) {
 func (r *Reply) isErrno(n *loosejson.Node, num int) bool {
 	switch NormalKey(n.Key) {
 	case "sqlstate":
-		if !BadSQLState(n.Val) {
+		if !badSQLState(n.Val) {
 			return false
 		}
 	case "signal":

@@ -40,7 +40,7 @@ const maxName = 64
 // protocols use: NOT_FOUND, PERMISSION_DENIED, client-error-not-possible, BadNodeIdUnknown,
 // Refused.
 func FailureName(s string) bool {
-	if IsErrno(s) {
+	if isErrno(s) {
 		return true
 	}
 	var room [2 * maxName]byte

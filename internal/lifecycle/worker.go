@@ -14,8 +14,8 @@ const (
 	longestPause = time.Minute
 )
 
-// Patience is how long Stop waits for goroutines that ignore their context.
-const Patience = 15 * time.Second
+// patience is how long Stop waits for goroutines that ignore their context.
+const patience = 15 * time.Second
 
 // Worker runs the goroutines of a part from Start to Stop. It starts once: after Stop, it
 // never runs again. Its methods are safe for concurrent use.
@@ -108,7 +108,7 @@ func (w *Worker) Stop() {
 		}()
 	}
 	w.mu.Unlock()
-	patience := time.NewTimer(Patience)
+	patience := time.NewTimer(patience)
 	defer patience.Stop()
 	select {
 	case <-w.ended:

@@ -28,17 +28,17 @@ func WilsonShare(p, n float64) *Interval {
 	return &Interval{max(0, min(p, centre-half)), min(1, max(p, centre+half))}
 }
 
-// BoundedMeanInterval returns an interval for the mean of values between 0 and 1: Wilson's,
+// boundedMeanInterval returns an interval for the mean of values between 0 and 1: Wilson's,
 // with the mean instead of the share. A variable on [0, 1] with mean m has a variance of at
 // most m(1-m) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so it covers at
 // least as often as for a share, and it does not shrink to a point when all values are equal.
 // It is nil if there are no values.
-func BoundedMeanInterval(values []float64) *Interval {
-	return WilsonShare(Mean(values), float64(len(values)))
+func boundedMeanInterval(values []float64) *Interval {
+	return WilsonShare(meanOf(values), float64(len(values)))
 }
 
-// Mean returns the arithmetic mean; 0 without values.
-func Mean(values []float64) float64 {
+// meanOf returns the arithmetic mean; 0 without values.
+func meanOf(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -49,14 +49,14 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// MeanInterval returns Student's t interval for the mean of values. It is nil for fewer than
+// meanInterval returns Student's t interval for the mean of values. It is nil for fewer than
 // two values, because they show no spread.
-func MeanInterval(values []float64) *Interval {
+func meanInterval(values []float64) *Interval {
 	n := len(values)
 	if n < 2 {
 		return nil
 	}
-	mean := Mean(values)
+	mean := meanOf(values)
 	var squares float64
 	for _, v := range values {
 		squares += (v - mean) * (v - mean)

@@ -63,19 +63,19 @@ func Of(samples []memoryd.Sample, recent int, c memoryd.Counters) Statistics {
 		RecentSuccessRate:     Share(window.successes, window.calls),
 		RecentSuccessRateCI95: Wilson(window.successes, window.calls),
 
-		AvgScore:           Mean(all.scores),
-		AvgScoreCI95:       BoundedMeanInterval(all.scores),
+		AvgScore:           meanOf(all.scores),
+		AvgScoreCI95:       boundedMeanInterval(all.scores),
 		JudgedCalls:        len(all.scores),
-		RecentAvgScore:     Mean(window.scores),
-		RecentAvgScoreCI95: BoundedMeanInterval(window.scores),
+		RecentAvgScore:     meanOf(window.scores),
+		RecentAvgScoreCI95: boundedMeanInterval(window.scores),
 		RecentJudgedCalls:  len(window.scores),
 
-		AvgTimeCost:     Mean(all.times),
-		AvgTimeCostCI95: notNegative(MeanInterval(all.times)),
+		AvgTimeCost:     meanOf(all.times),
+		AvgTimeCostCI95: notNegative(meanInterval(all.times)),
 		TimedCalls:      len(all.times),
 
-		AvgTokenCost:     Mean(all.tokens),
-		AvgTokenCostCI95: notNegative(MeanInterval(all.tokens)),
+		AvgTokenCost:     meanOf(all.tokens),
+		AvgTokenCostCI95: notNegative(meanInterval(all.tokens)),
 		TokenCalls:       len(all.tokens),
 
 		LifetimeCalls:  c.Lifetime,

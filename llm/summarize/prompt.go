@@ -22,10 +22,10 @@ type Part struct {
 	Required bool
 }
 
-// Tokens estimates the tokens of a text: one for each four characters, rounded up. This is
+// tokensOf estimates the tokens of a text: one for each four characters, rounded up. This is
 // the rule of thumb for English with the tokenizers of OpenAI models. Other scripts need more
 // tokens, so leave room in a budget.
-func Tokens(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
+func tokensOf(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
 
 // framing is explained to the model after the caller's instructions.
 const framing = `

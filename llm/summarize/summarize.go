@@ -82,7 +82,7 @@ func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 		r.Nonce = rand.Text()
 	}
 	if r.Count == nil {
-		r.Count = Tokens
+		r.Count = tokensOf
 	}
 	var t Answer
 	var err error

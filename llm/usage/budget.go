@@ -119,8 +119,8 @@ func (l *Ledger) readOthers(ctx context.Context) error {
 	return nil
 }
 
-// ReasonBudget is the reason of a memoryd.ModelError after a budget is used up.
-const ReasonBudget = "budget"
+// reasonBudget is the reason of a memoryd.ModelError after a budget is used up.
+const reasonBudget = "budget"
 
 // Limited is a Model that obeys the ledger's budgets. It does not count requests itself; see
 // Ledger.Attempt.
@@ -178,7 +178,7 @@ func (l *Ledger) hold(a amount) error {
 			"until", spent.Resets)
 	}
 	return &memoryd.ModelError{
-		Reason: ReasonBudget, Temporary: true, RetryAfter: max(spent.Resets.Sub(now), time.Second),
+		Reason: reasonBudget, Temporary: true, RetryAfter: max(spent.Resets.Sub(now), time.Second),
 		Err: fmt.Errorf("%d %s in this %s", spent.Limit, spent.Unit, spent.Window),
 	}
 }

@@ -42,7 +42,7 @@ func complete(m memoryd.Model) error {
 func refused(t *testing.T, err error) time.Duration {
 	t.Helper()
 	e, ok := errors.AsType[*memoryd.ModelError](err)
-	if !ok || e.Reason != usage.ReasonBudget || !e.Temporary {
+	if !ok || e.Reason != "budget" || !e.Temporary {
 		t.Fatalf("got %v", err)
 	}
 	return e.RetryAfter

@@ -38,8 +38,8 @@ import (
 	"memoryd/store"
 )
 
-// Version is the version of the files that this program writes, and the newest that it reads.
-const Version = 1
+// formatVersion is the version of the files that this program writes, and the newest that it reads.
+const formatVersion = 1
 
 // format names the file in its manifest.
 const format = "memoryd"

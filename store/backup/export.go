@@ -52,7 +52,7 @@ type exporter struct {
 
 func (e *exporter) run(ctx context.Context) error {
 	m := &manifest{
-		Format: format, Version: Version, Scope: scopeStore, Created: e.opts.Created, Kinds: e.opts.Kinds,
+		Format: format, Version: formatVersion, Scope: scopeStore, Created: e.opts.Created, Kinds: e.opts.Kinds,
 	}
 	if e.opts.Workspace != "" {
 		m.Scope, m.Workspace = scopeWorkspace, e.opts.Workspace

@@ -73,8 +73,8 @@ func decodeMemory(b []byte, reme ReMe) (Memory, error) {
 	var version struct {
 		Version int `json:"version"`
 	}
-	if json.Unmarshal(ours.Memoryd, &version) == nil && version.Version > Version {
-		return Memory{}, invalid("the line has version %d, this program reads up to %d: use a newer memoryd", version.Version, Version)
+	if json.Unmarshal(ours.Memoryd, &version) == nil && version.Version > formatVersion {
+		return Memory{}, invalid("the line has version %d, this program reads up to %d: use a newer memoryd", version.Version, formatVersion)
 	}
 	var x exact
 	if err := json.Unmarshal(ours.Memoryd, &x, strict); err != nil {
@@ -163,7 +163,7 @@ type exact struct {
 // encodeMemory makes the line of a tool, with its end.
 func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Record, recent int) ([]byte, error) {
 	samples := make([]memoryd.Sample, len(calls))
-	x := &exact{Version: Version, Tool: toolLineOf(t, len(calls))}
+	x := &exact{Version: formatVersion, Tool: toolLineOf(t, len(calls))}
 	g := &t.Guideline
 	if l := x.Tool.Guideline; l != nil && utf8.ValidString(g.Content) {
 		l.Content = ""
@@ -276,7 +276,7 @@ func (o ReMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memory
 	content := memoryd.HashOf(c.Input, c.Output)
 	if id.CreateTime == "" && id.ToolCallID == "" {
 		alike[content]++
-		id.RequestKey, id.Index = ReMeJudgeVersion, alike[content]
+		id.RequestKey, id.Index = reMeJudgeVersion, alike[content]
 	}
 	c.Key = id.Key()
 	if c.Hash == "" || len(c.Hash) > memoryd.MaxNameBytes {
@@ -360,7 +360,7 @@ func (m members) evaluation() memoryd.Evaluation {
 	if e.Score = nearest(score); e.Score != score {
 		m["score"] = odd
 	}
-	e.State, e.JudgedBy, e.JudgeVersion = memoryd.Judged, ReMeJudge, ReMeJudgeVersion
+	e.State, e.JudgedBy, e.JudgeVersion = memoryd.Judged, reMeJudge, reMeJudgeVersion
 	return e
 }
 

@@ -125,8 +125,8 @@ func (p *parser) first(start func(*manifest) error) error {
 	if json.Unmarshal(b, &probe) != nil || probe.Manifest.Format != format {
 		return invalid("this is not an export of memoryd")
 	}
-	if probe.Manifest.Version > Version {
-		return invalid("the file has version %d, this program reads up to %d: use a newer memoryd", probe.Manifest.Version, Version)
+	if probe.Manifest.Version > formatVersion {
+		return invalid("the file has version %d, this program reads up to %d: use a newer memoryd", probe.Manifest.Version, formatVersion)
 	}
 	var l line
 	if err := json.Unmarshal(b, &l, strict); err != nil {

@@ -19,10 +19,10 @@ const (
 	// not: its id, score, metadata and unknown members, as a JSON object. The id of the record is
 	// that of the memory.
 	RecordKind = "imported"
-	// ReMeJudge is the judge of imported calls. ReMe does not say which model it used.
-	ReMeJudge = "llm:reme"
-	// ReMeJudgeVersion marks verdicts that were imported.
-	ReMeJudgeVersion = "import:reme"
+	// reMeJudge is the judge of imported calls. ReMe does not say which model it used.
+	reMeJudge = "llm:reme"
+	// reMeJudgeVersion marks verdicts that were imported.
+	reMeJudgeVersion = "import:reme"
 )
 
 // lenient is how lines of other programs are read.

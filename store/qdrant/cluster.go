@@ -153,11 +153,11 @@ func (s *backend) versions(ctx context.Context) (list []string, err error) {
 		}
 		var major, minor int
 		if _, err := fmt.Sscanf(reply.GetVersion(), "%d.%d", &major, &minor); err != nil {
-			err = fmt.Errorf("%w: version %q: %w", ErrUnfit, reply.GetVersion(), err)
+			err = fmt.Errorf("%w: version %q: %w", errUnfit, reply.GetVersion(), err)
 			return nil, memoryd.Wrap(memoryd.Unavailable, err, "Qdrant does not report its version")
 		}
 		if major < 1 || major == 1 && minor < 16 {
-			return nil, memoryd.Wrap(memoryd.Unavailable, ErrUnfit,
+			return nil, memoryd.Wrap(memoryd.Unavailable, errUnfit,
 				fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
 		}
 		list = append(list, reply.GetVersion())

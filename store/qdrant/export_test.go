@@ -129,3 +129,6 @@ func WithSleep(f func(ctx context.Context, d time.Duration) error) Option {
 
 // WithGrace replaces the age of an hour after which a sweep folds calls.
 func WithGrace(d time.Duration) Option { return func(o *options) { o.grace = d } }
+
+// ErrUnfit is part of the errors of Open.
+var ErrUnfit = errUnfit

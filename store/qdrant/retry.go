@@ -124,7 +124,7 @@ func kindOf(what string, err error, after time.Duration) error {
 	}
 	switch code := codeOf(err); {
 	case distrusted(err):
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant's certificate is not trusted, or it speaks no TLS")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", errUnfit, err), "Qdrant's certificate is not trusted, or it speaks no TLS")
 	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
 		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant cannot be reached")
 	case code == codes.NotFound:
@@ -134,7 +134,7 @@ func kindOf(what string, err error, after time.Duration) error {
 	case code == codes.ResourceExhausted:
 		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant is out of space")
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant refuses the credentials")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", errUnfit, err), "Qdrant refuses the credentials")
 	}
 	return memoryd.Wrap(memoryd.Internal, err, "Qdrant failed")
 }

@@ -191,12 +191,12 @@ func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.Coll
 	}
 	switch v := versionOf(info); {
 	case info.GetConfig().GetParams().GetShardingMethod() == qd.ShardingMethod_Custom:
-		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, errUnfit),
 			fmt.Sprintf("the collection %s takes writes only with a shard key, and memoryd gives none; make it with automatic sharding", name))
 	case v == s.version(alias):
 		return info, nil
 	case v == 0:
-		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, errUnfit),
 			fmt.Sprintf("the collection %s is not memoryd's; store.qdrant.prefix names others", name))
 	default:
 		return nil, s.unfitVersion(name, v)
@@ -205,7 +205,7 @@ func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.Coll
 
 // unfitVersion says what to do about a collection of a version that this program does not use.
 func (s *backend) unfitVersion(name string, v int64) error {
-	return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+	return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, errUnfit),
 		fmt.Sprintf("the collection %s has layout %d, which this version cannot read: export it with the version that wrote it, "+
 			"and restore under another store.qdrant.prefix", name, v))
 }

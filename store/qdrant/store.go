@@ -68,10 +68,10 @@ type backend struct {
 	sweeping atomic.Bool
 }
 
-// ErrUnfit is wrapped by an error of Open if the server answers but cannot be used: it is too old,
+// errUnfit is wrapped by an error of Open if the server answers but cannot be used: it is too old,
 // has another schema, or rejects the credentials. Such errors are Unavailable too, but waiting does
 // not help.
-var ErrUnfit = errors.New("change the server or the settings")
+var errUnfit = errors.New("change the server or the settings")
 
 // Open connects, checks the server's version, and creates missing collections, aliases and indexes.
 // Several processes can do so at once.
@@ -125,7 +125,7 @@ func (s *backend) prepareWhenThere(ctx context.Context) error {
 	end := time.Now().Add(s.cfg.Patience)
 	for said := false; ; said = true {
 		err := s.prepare(ctx)
-		if !memoryd.IsKind(err, memoryd.Unavailable) || errors.Is(err, ErrUnfit) || time.Now().Add(maxWait).After(end) {
+		if !memoryd.IsKind(err, memoryd.Unavailable) || errors.Is(err, errUnfit) || time.Now().Add(maxWait).After(end) {
 			return err
 		}
 		if !said {

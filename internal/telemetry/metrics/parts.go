@@ -108,23 +108,23 @@ func (r *Registry) Settings(differing func() int) {
 // The state of a store, as far as a backend reports it. Each interface is optional: a backend
 // has the methods that make sense for it, and each returns the current value.
 type (
-	// WALReporter is a store that reports the size of its write-ahead log in bytes.
-	WALReporter interface{ WALBytes() int64 }
-	// SizeReporter is a store that reports its size on disk in bytes.
-	SizeReporter interface{ FileBytes() int64 }
-	// QueueReporter is a store that reports the number of writes waiting for a commit.
-	QueueReporter interface{ QueuedWrites() int64 }
+	// walReporter is a store that reports the size of its write-ahead log in bytes.
+	walReporter interface{ WALBytes() int64 }
+	// sizeReporter is a store that reports its size on disk in bytes.
+	sizeReporter interface{ FileBytes() int64 }
+	// queueReporter is a store that reports the number of writes waiting for a commit.
+	queueReporter interface{ QueuedWrites() int64 }
 )
 
 // storeState reads what s reports about itself at each scrape.
 func (r *Registry) storeState(s any) {
-	if v, ok := s.(WALReporter); ok {
+	if v, ok := s.(walReporter); ok {
 		gauge(r, "store_wal_bytes", "Size of the store's write-ahead log; SQLite only.", v.WALBytes)
 	}
-	if v, ok := s.(SizeReporter); ok {
+	if v, ok := s.(sizeReporter); ok {
 		gauge(r, "store_file_bytes", "Size of the store on disk; SQLite only.", v.FileBytes)
 	}
-	if v, ok := s.(QueueReporter); ok {
+	if v, ok := s.(queueReporter); ok {
 		gauge(r, "store_queue_depth", "Writes waiting for a commit; SQLite only.", v.QueuedWrites)
 	}
 }

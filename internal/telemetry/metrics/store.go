@@ -21,7 +21,7 @@ type method struct {
 }
 
 // Store decorates s: r observes the duration and outcome of each method. What s reports about
-// itself (see WALReporter and others) is read at each scrape. A registry can decorate only
+// itself (see walReporter and others) is read at each scrape. A registry can decorate only
 // one store.
 func Store(s store.Store, r *Registry) store.Store {
 	methods := map[string]method{}

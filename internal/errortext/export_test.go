@@ -1,0 +1,7 @@
+package errortext
+
+// IsErrno and BadSQLState tell codes of errors.
+var (
+	IsErrno     = isErrno
+	BadSQLState = badSQLState
+)

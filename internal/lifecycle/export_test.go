@@ -1,0 +1,4 @@
+package lifecycle
+
+// Patience is how long a worker is waited for.
+const Patience = patience

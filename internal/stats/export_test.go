@@ -1,0 +1,7 @@
+package stats
+
+// BoundedMeanInterval and MeanInterval are intervals for means.
+var (
+	BoundedMeanInterval = boundedMeanInterval
+	MeanInterval        = meanInterval
+)

@@ -1,0 +1,4 @@
+package summarize
+
+// Tokens estimates the tokens of a text.
+var Tokens = tokensOf
