@@ -122,11 +122,3 @@ func (h *hypothesis) usesShown(rows []row) []string {
 
 // mostUses is how many uses a line names.
 const mostUses = 3
-
-// anyOf joins with commas and "or".
-func anyOf(list []string) string {
-	if n := len(list) - 1; n > 0 {
-		return strings.Join(list[:n], ", ") + " or " + list[n]
-	}
-	return strings.Join(list, "")
-}

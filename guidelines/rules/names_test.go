@@ -11,7 +11,8 @@ func TestEachConditionHasANameOfItsOwn(t *testing.T) {
 		if c.name == "" || slices.IndexFunc(conditions, func(o condition) bool { return o.name == c.name }) != w {
 			t.Errorf("condition %d is named %q", w, c.name)
 		}
-		if (c.holds == nil || c.line == nil) && what(w) != says {
+		h := hypothesis{what: what(w), p: "p", set: []string{"a"}}
+		if (c.holds == nil || h.line("", []string{"b"}) == "") && what(w) != says {
 			t.Errorf("nothing says when a call meets %q, or what to do", c.name)
 		}
 	}

@@ -103,43 +103,6 @@ func ofElement(out map[string]value, path string, l *Leaf) {
 	}
 }
 
-// propertyLine says what to do about a property.
-func (h *hypothesis) propertyLine(narrow string) string {
-	p, property := base(h.p)
-	name, bound := spoken(p), " at most "
-	if h.what == below {
-		bound = " at least "
-	}
-	bound += plain(h.bound)
-	if h.what == offStep {
-		return "Give " + counted(h.p) + " in steps of " + plain(h.bound)
-	}
-	switch property {
-	case ofTurn:
-		return "Call it at most " + plain(h.bound) + " times in a run" + narrow
-	case ofPause:
-		return "Wait at least " + plain(h.bound) + " seconds between two calls" + narrow
-	case ofLength:
-		return "Keep " + name + bound + plural(" character", h.bound) + " long" + narrow
-	case ofItems:
-		return "Give" + bound + plural(" element", h.bound) + " in " + name + narrow
-	case ofRepeats:
-		return "Give no element of " + name + " twice"
-	case ofMost, ofLeast:
-		if list, _ := inList(p); list == "" {
-			name = "each of " + name
-		}
-	}
-	return "Keep " + name + bound + narrow
-}
-
-func plural(noun string, n float64) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
-
 // markOf is the class of characters that one of a text belongs to: each mark is one of its own,
 // and so are capitals, digits, blanks and the letters of other alphabets. It is 0 for a small
 // letter.
@@ -157,12 +120,6 @@ func markOf(r rune) rune {
 		return 'é'
 	}
 	return r
-}
-
-// markNames are what lines call classes; others are named by the mark.
-var markNames = map[string][2]string{
-	"A": {"a capital letter", "capital letters"}, "0": {"a digit", "digits"}, " ": {"a blank", "blanks"},
-	"é": {"a letter beyond a to z", "letters beyond a to z"}, "`": {"a backtick", "backticks"},
 }
 
 // usualMarks are the classes that many texts hold: of two that hold in the same calls, another one is to blame.
@@ -243,12 +200,4 @@ func (c *column) types() (out []hypothesis) {
 func affix(s string) bool {
 	word := strings.TrimFunc(s, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsPunct(r) || r == '+' })
 	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word))
-}
-
-// marksOf are one character of a class and several, as lines name them.
-func marksOf(class string) [2]string {
-	if names, named := markNames[class]; named {
-		return names
-	}
-	return [2]string{"`" + class + "`", "`" + class + "`"}
 }

@@ -1,0 +1,192 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// line says what to do: the line of the condition with the names, the bound and the values in it.
+// narrow is what messages say of the bound or of the form, shown are the values that may be.
+func (h *hypothesis) line(narrow string, shown []string) string {
+	line, p := conditions[h.what].line, spoken(h.p)
+	switch each := strings.HasSuffix(h.p, ofEach); {
+	case h.what == says: // see handbook
+		return ""
+	case h.op != "":
+		line = h.ofTwo()
+	case h.property() && !each && h.what != differ:
+		line = h.ofProperty()
+	case line == "":
+		line = h.varied(shown)
+	case each:
+		p = "each of " + p
+	}
+	at := map[bool]string{false: "at most ", true: "at least "}[h.what == below]
+	set, field, state := "", "", ""
+	marks := [2]string{}
+	if len(h.set) > 0 {
+		set = h.set[0]
+		field, state, _ = strings.Cut(set, "=")
+		marks = marksOf(set)
+	}
+	return strings.NewReplacer(
+		"{p}", p, "{q}", spoken(h.q), "{amount}", counted(h.p), "{other}", counted(h.q), "{bound}", plain(h.bound),
+		"{most}", at+plain(h.bound), "{less}", plain(-h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
+		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
+		"{field}", field, "{state}", state, "{mark}", marks[0], "{marks}", marks[1], "{narrow}", narrow,
+	).Replace(line)
+}
+
+// varied is the line of a condition that can be told in several ways; "" where nothing can be said
+// of what worked.
+func (h *hypothesis) varied(shown []string) string {
+	switch {
+	case h.what == unseen && h.tool != "":
+		return "Copy {p} exactly from an answer of `{tool}`"
+	case h.what == unseen && len(h.set) > 0:
+		return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
+	case h.what == unseen:
+		return "Copy {p} exactly from an earlier answer"
+	case h.what == begins && strings.Trim(h.set[0], "`") == "":
+		return "Give no {p} that begins with backticks"
+	case h.what == begins:
+		return "Give no {p} that begins with {set}{narrow}"
+	case h.what == lastNotIn && slices.Contains(h.set, unused):
+		return "Give no {p} that the run last used in {any}"
+	case h.what == lastNotIn && len(h.valuesThere()) > 0:
+		return "Give a {p} that the run last used in {any}, or {there}"
+	case h.what == lastNotIn:
+		return "Give a {p} that the run last used in {any}"
+	case h.what == differ && strings.HasSuffix(h.p, ofItems) && strings.HasSuffix(h.q, ofItems):
+		return "Give as many elements in {p} as in {q}"
+	case h.what == differ:
+		return "Let {amount} and {other} be the same"
+	case len(shown) == 0:
+		return ""
+	case h.what == is && h.property():
+		return "Give no element of {p} as {set}; {shown} worked"
+	case h.what == is:
+		return "Do not give {p} as {set}; {shown} worked"
+	}
+	line := "Give {p} as one of {shown}{narrow}"
+	if len(shown) < len(h.set) {
+		line = "Give {p} as a value that worked, such as {shown}{narrow}"
+	}
+	if h.property() {
+		line = strings.Replace(line, "{p}", "each of {p}", 1)
+	}
+	return line
+}
+
+// propertyLines say what to do about the properties of values.
+var propertyLines = map[string]string{
+	ofTurn: "Call it {most} times in a run{narrow}", ofPause: "Wait {most} seconds between two calls{narrow}",
+	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
+	ofRepeats: "Give no element of {p} twice", ofMost: "Keep each of {p} {most}{narrow}", ofLeast: "Keep each of {p} {most}{narrow}",
+}
+
+func (h *hypothesis) ofProperty() string {
+	p, property := base(h.p)
+	if h.what == offStep {
+		return "Give {amount} in steps of {bound}"
+	}
+	line := propertyLines[property]
+	if list, _ := inList(p); list != "" { // its name says each
+		line = strings.Replace(line, "each of ", "", 1)
+	}
+	return line
+}
+
+// ofTwo says what two values have to be together.
+func (h *hypothesis) ofTwo() string {
+	days := ""
+	if len(h.set) > 0 {
+		days = " " + h.set[0]
+	}
+	switch {
+	case h.op == plus:
+		return "Keep {amount} plus {other} at most {bound}{narrow}"
+	case h.op == times:
+		return "Keep {amount} times {other} at most {bound}{narrow}"
+	case h.bound == 0 && days != "":
+		return "Give a {other} that is not before {amount}"
+	case h.bound == 0:
+		return "Keep {amount} at most {other}"
+	case h.bound == 1 && days == "":
+		return "Keep {amount} below {other}"
+	case h.bound < 0 && days != "":
+		return "Keep {amount} at most {less}" + days + " after {other}"
+	case h.bound < 0:
+		return "Keep {amount} at most {less} above {other}"
+	case days != "":
+		return "Keep {other} at least {bound}" + days + " after {amount}"
+	}
+	return "Keep {amount} at least {bound} below {other}"
+}
+
+// spoken are parameters as lines name them: members of one list together.
+func spoken(params ...string) (line string) {
+	for i, p := range params {
+		p, _ = base(p)
+		list, member := inList(p)
+		if list == "" {
+			member = p
+		} else {
+			list = " in each of `" + strings.ReplaceAll(list, "[]", "") + "`"
+		}
+		if i > 0 {
+			line = strings.TrimSuffix(line, list) + " and "
+		}
+		line += "`" + member + "`" + list
+	}
+	return line
+}
+
+// counted is a parameter, or the size of one, as lines name it.
+func counted(p string) string {
+	switch _, property := base(p); property {
+	case ofItems:
+		return "the number of elements in " + spoken(p)
+	case ofLength:
+		return "the length of " + spoken(p)
+	}
+	return spoken(p)
+}
+
+// markNames are what lines call classes; others are named by the mark.
+var markNames = map[string][2]string{
+	"A": {"a capital letter", "capital letters"}, "0": {"a digit", "digits"}, " ": {"a blank", "blanks"},
+	"é": {"a letter beyond a to z", "letters beyond a to z"}, "`": {"a backtick", "backticks"},
+}
+
+// marksOf are one character of a class and several, as lines name them.
+func marksOf(class string) [2]string {
+	if names, named := markNames[class]; named {
+		return names
+	}
+	return [2]string{"`" + class + "`", "`" + class + "`"}
+}
+
+func quoted(set []string) string {
+	out := make([]string, len(set))
+	for i, s := range set {
+		out[i] = strconv.Quote(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+// anyOf joins with commas and "or".
+func anyOf(list []string) string {
+	if n := len(list) - 1; n > 0 {
+		return strings.Join(list[:n], ", ") + " or " + list[n]
+	}
+	return strings.Join(list, "")
+}
+
+func plural(noun string, n float64) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
