@@ -66,8 +66,7 @@ type collector struct {
 	newest  []int32  // by number: 1 + the newest input with it
 	all     []int32  // of one input after the other
 	ends    []int32
-	words   []string // room that is used again for each text, as is form
-	form    []byte
+	form    []byte // room that is used again for each text
 }
 
 // newCollector makes a collector for inputs of about so many bytes together.
@@ -142,12 +141,11 @@ func scale(f float64) int {
 // text notes words and pairs of them, the length and marks, and the pieces.
 func (c *collector) text(at hash, l *leaf) {
 	lower := strings.ToLower(l.Text)
-	c.words = appendWords(c.words[:0], lower)
 	last := hash(0)
-	for i, w := range c.words {
+	for w := range strings.FieldsFuncSeq(lower, separates) {
 		h := seed.add(w)
 		c.put(word, at.with(h))
-		if i > 0 {
+		if last != 0 {
 			c.put(pair, at.with(last).with(h))
 		}
 		last = h

@@ -45,77 +45,29 @@ func identityOf(leaves []leaf) uint64 {
 	return uint64(sum)
 }
 
-// appendWords cuts a text in lower case into runs of letters and underscores with
-// the hyphens before them, runs of digits, and runs of anything else but blanks.
-func appendWords(words []string, s string) []string {
-	start, last := 0, blank
-	for i, r := range s {
-		k := class(r)
-		if k == last || last == hyphen && k == letter {
-			last = k
-			continue
-		}
-		if k == hyphen && last == other {
-			k = other
-		}
-		if k != last {
-			if last != blank && i > start {
-				words = append(words, s[start:i])
-			}
-			start = i
-		}
-		last = k
-	}
-	if last != blank && len(s) > start {
-		words = append(words, s[start:])
-	}
-	return words
+// separates reports whether a character parts words: none of letters, digits, underscores, hyphens.
+func separates(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
 }
 
-type charClass uint8
-
-const (
-	blank charClass = iota
-	letter
-	digit
-	hyphen
-	other
-)
-
-func class(r rune) charClass {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '_', r >= utf8.RuneSelf && unicode.IsLetter(r):
-		return letter
-	case r >= '0' && r <= '9':
-		return digit
-	case r == '-':
-		return hyphen
-	case unicode.IsSpace(r):
-		return blank
-	}
-	return other
-}
-
-// appendSkeleton appends the form of a text: "a" for a run of letters, "A" for one that
-// starts with a capital, "0" for a run of digits, one blank for white space, and everything
-// else as it stands.
+// appendSkeleton appends the form of a text: "a" for a run of letters, "A" for one of capitals, "0"
+// for one of digits, and everything else as it stands.
 func appendSkeleton(b []byte, s string) []byte {
-	last := other
+	last := ' '
 	for _, r := range s {
-		k := class(r)
+		mark := r
 		switch {
-		case k == letter && last != letter && unicode.IsUpper(r):
-			b = append(b, 'A')
-		case k == letter && last != letter:
-			b = append(b, 'a')
-		case k == digit && last != digit:
-			b = append(b, '0')
-		case k == blank && last != blank:
-			b = append(b, ' ')
-		case k == hyphen, k == other:
-			b = utf8.AppendRune(b, r)
+		case unicode.IsUpper(r):
+			mark = 'A'
+		case unicode.IsLetter(r), r == '_':
+			mark = 'a'
+		case unicode.IsDigit(r):
+			mark = '0'
 		}
-		last = k
+		if separates(r) || r == '-' || mark != last {
+			b = utf8.AppendRune(b, mark)
+		}
+		last = mark
 	}
 	return b
 }
