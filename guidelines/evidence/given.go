@@ -24,26 +24,30 @@ type gave struct{ tool, path uint8 }
 const (
 	maxRunPaths = 64
 	maxGiven    = 80 // bytes of a value
+	telling     = 4  // characters of a number that names something whatever parameter gives it
 )
 
-// given is what is remembered of a value that a call gives; false for one that names nothing.
-func given(seed maphash.Seed, l *rules.Leaf) (hash uint64, ok bool) {
+// given is what is remembered of a value that a call gives; false for one that names nothing. A short
+// number names something as the same parameter only, not anywhere.
+func given(seed maphash.Seed, l *rules.Leaf) (hash uint64, anywhere, ok bool) {
 	switch {
 	case strings.Contains(l.Path, "[]"):
-		return 0, false
+		return 0, false, false
 	case l.Kind == rules.Text && len(l.Text) > 0 && len(l.Text) <= maxGiven:
-	case l.Kind == rules.Number && len(l.Text) >= rules.LongNumber:
+		anywhere = true
+	case l.Kind == rules.Number:
+		anywhere = len(l.Text) >= telling
 	default:
-		return 0, false
+		return 0, false, false
 	}
-	return maphash.String(seed, l.Text), true
+	return maphash.String(seed, l.Text), anywhere, true
 }
 
 // last says in which tools the run used the values of an input last: as the same parameter, else as
 // any.
 func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
 	for i := range leaves {
-		hash, ok := given(seed, &leaves[i])
+		hash, anywhere, ok := given(seed, &leaves[i])
 		if !ok {
 			continue
 		}
@@ -51,7 +55,7 @@ func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
 		if at := slices.Index(r.paths, leaves[i].Path); at >= 0 {
 			g, known = r.given[value{hash, uint8(at)}] //nolint:gosec // below maxRunPaths
 		}
-		if !known {
+		if !known && anywhere {
 			g, known = r.given[value{hash, anyPath}]
 		}
 		if known {
@@ -101,9 +105,9 @@ func (r *run) place(tool string) (at int, ok bool) {
 }
 
 // give notes the values that a good call gave to a tool.
-func (r *run) give(seed maphash.Seed, at int, leaves []rules.Leaf) {
+func (r *run) give(seed maphash.Seed, tool uint8, leaves []rules.Leaf) {
 	for i := range leaves {
-		hash, ok := given(seed, &leaves[i])
+		hash, anywhere, ok := given(seed, &leaves[i])
 		if !ok {
 			continue
 		}
@@ -112,9 +116,17 @@ func (r *run) give(seed maphash.Seed, at int, leaves []rules.Leaf) {
 			path = len(r.paths)
 			r.paths = append(r.paths, strings.Clone(leaves[i].Path))
 		}
-		if _, known := r.given[value{hash, anyPath}]; path >= 0 && (known || len(r.given) < maxRunValues) {
-			g := gave{uint8(at), uint8(path)} //nolint:gosec // below maxRunTools and maxRunPaths
-			r.given[value{hash, anyPath}], r.given[value{hash, g.path}] = g, g
+		if path < 0 {
+			continue
+		}
+		at := []value{{hash, uint8(path)}, {hash, anyPath}} //nolint:gosec // below maxRunPaths
+		if !anywhere {
+			at = at[:1]
+		}
+		for _, v := range at {
+			if _, known := r.given[v]; known || len(r.given) < maxRunValues {
+				r.given[v] = gave{tool, uint8(path)} //nolint:gosec // below maxRunPaths
+			}
 		}
 	}
 }

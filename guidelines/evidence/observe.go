@@ -144,7 +144,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	if at, ok := r.place(c.Tool); ok {
 		r.learn(o.seed, at, c.Output)
-		r.give(o.seed, at, ob.leaves)
+		r.give(o.seed, uint8(at), ob.leaves) //nolint:gosec // below maxRunTools
 	}
 	return ob
 }

@@ -13,14 +13,11 @@ const unused = "-"
 // there begins a use that stands for a value which no good call of the run needs to give before.
 const there = "= "
 
-// LongNumber is how many characters a number has that may name something.
-const LongNumber = 4
-
 // lastUse is in which tool the run used the value of a parameter last, as "tool parameter"; unused
 // for none, "" where that is not known.
 func (r *row) lastUse(p string) string {
 	v := r.in[p]
-	if r.Since == 0 || v.kind != text && (v.kind != number || len(v.text) < LongNumber) {
+	if r.Since == 0 || v.kind != text && v.kind != number {
 		return ""
 	}
 	if at := slices.IndexFunc(r.Last, func(u Used) bool { return u.Path == p }); at >= 0 {
