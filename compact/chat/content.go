@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -28,9 +28,9 @@ type block struct {
 func (m *Message) content(v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		m.Texts = append(m.Texts, str(v))
+		m.Texts = append(m.Texts, loosejson.Text(v))
 	case '[':
-		for _, part := range elements(v) {
+		for _, part := range loosejson.Elements(v) {
 			m.part(part)
 		}
 	case '{':
@@ -49,27 +49,27 @@ func blockOf(v jsontext.Value) (b block) {
 func (m *Message) part(v jsontext.Value) {
 	var b block
 	if v.Kind() == '"' {
-		m.Texts = append(m.Texts, str(v))
+		m.Texts = append(m.Texts, loosejson.Text(v))
 		return
 	}
 	if !object(v, &b) {
 		m.Other = append(m.Other, string(v))
 		return
 	}
-	switch str(b.Type) {
+	switch loosejson.Text(b.Type) {
 	case "text", "input_text", "output_text", "summary_text":
-		m.Texts = append(m.Texts, str(b.Text))
+		m.Texts = append(m.Texts, loosejson.Text(b.Text))
 	case "refusal":
-		m.Texts = append(m.Texts, str(b.Refusal))
+		m.Texts = append(m.Texts, loosejson.Text(b.Refusal))
 	case "thinking":
-		m.Reasoning = append(m.Reasoning, str(b.Thinking))
+		m.Reasoning = append(m.Reasoning, loosejson.Text(b.Thinking))
 	case "redacted_thinking":
-		m.Reasoning = append(m.Reasoning, str(b.Data))
+		m.Reasoning = append(m.Reasoning, loosejson.Text(b.Data))
 	case "image_url", "image", "input_image", "input_audio", "audio", "file", "document", "video_url":
 		m.Media++
 	case "tool_use":
 		m.Blocks = true
-		m.Calls = append(m.Calls, Call{ID: str(b.ID), Name: str(b.Name), Args: strOrJSON(b.Input)})
+		m.Calls = append(m.Calls, Call{ID: loosejson.Text(b.ID), Name: loosejson.Text(b.Name), Args: strOrJSON(b.Input)})
 	case "tool_result":
 		m.Blocks = true
 		m.Results = append(m.Results, m.resultBlock(b))
@@ -83,57 +83,25 @@ func (m *Message) resultBlock(b block) Output {
 	inner := Message{}
 	inner.content(b.Content)
 	m.Media += inner.Media
-	out := Output{ID: str(b.ToolUseID), Text: inner.Text()}
+	out := Output{ID: loosejson.Text(b.ToolUseID), Text: inner.Text()}
 	if len(inner.Other) > 0 {
 		out.Text = strings.TrimSpace(out.Text + "\n" + strings.Join(inner.Other, "\n"))
 	}
 	return out
 }
 
-// elements splits a JSON array.
-func elements(v jsontext.Value) []jsontext.Value {
-	var vs []jsontext.Value
-	if json.Unmarshal(v, &vs, lenient()...) != nil {
-		return nil
-	}
-	return vs
-}
-
-func lenient() []json.Options {
-	return []json.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
-}
-
-// str gives the text of a JSON string, and "" for anything else.
-func str(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	if bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) { // it stands there as it is
-		return string(bytes.TrimSpace(v)[1 : len(bytes.TrimSpace(v))-1])
-	}
-	b, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
-	if err != nil && len(b) == 0 {
-		return ""
-	}
-	return string(b)
-}
-
 // strOrJSON gives the text of a string, and the JSON of anything else.
 func strOrJSON(v jsontext.Value) string {
 	if v.Kind() == '"' {
-		return str(v)
+		return loosejson.Text(v)
 	}
 	return string(v)
 }
 
 type span struct{ from, to int }
 
-func (m *Message) spliced(old span, value []byte) (Message, bool) {
-	raw := make([]byte, 0, len(m.Raw)-(old.to-old.from)+len(value))
-	raw = append(raw, m.Raw[:old.from]...)
-	raw = append(raw, value...)
-	raw = append(raw, m.Raw[old.to:]...)
-	out, err := Parse(raw)
+func (m *Message) spliced(old span, value jsontext.Value) (Message, bool) {
+	out, err := Parse(slices.Concat(m.Raw[:old.from], value, m.Raw[old.to:]))
 	if err != nil {
 		return *m, false
 	}
@@ -166,12 +134,6 @@ func (m *Message) contentAt() (at span, ok bool) {
 	return at, ok
 }
 
-// quote writes text as a JSON string; invalid bytes become U+FFFD.
-func quote(text string) []byte {
-	b, _ := jsontext.AppendQuote(nil, text) // an error says only that bytes were replaced
-	return b
-}
-
 // WithPart returns the message with one more text, after its own text or before it, but never
 // before the results of tools. If list is true, the text becomes a part of its own; otherwise
 // a message that is one string stays one. It returns false if the message has no content in a
@@ -184,10 +146,10 @@ func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 	old := m.Raw[at.from:at.to]
 	switch old.Kind() {
 	case '"':
-		if s := str(old); !list && after {
-			return m.spliced(at, quote(s+"\n\n"+text))
+		if s := loosejson.Text(old); !list && after {
+			return m.spliced(at, loosejson.Quote(s+"\n\n"+text))
 		} else if !list {
-			return m.spliced(at, quote(text+"\n\n"+s))
+			return m.spliced(at, loosejson.Quote(text+"\n\n"+s))
 		}
 	case '[':
 	default:
@@ -200,7 +162,7 @@ func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
 	n := len(all)
 	for i := 0; !after && i < n; i++ {
-		if str(blockOf(all[i]).Type) != "tool_result" {
+		if loosejson.Text(blockOf(all[i]).Type) != "tool_result" {
 			n = i
 		}
 	}
@@ -211,34 +173,27 @@ func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontex
 func textPart(content jsontext.Value, text string) jsontext.Value {
 	kind := "text"
 	for _, p := range parts(content) {
-		if own := str(blockOf(p).Type); strings.HasSuffix(own, "put_text") {
+		if own := loosejson.Text(blockOf(p).Type); strings.HasSuffix(own, "put_text") {
 			kind = own
 			break
 		}
 	}
-	return append(append([]byte(`{"type":"`+kind+`","text":`), quote(text)...), '}')
+	return append(append([]byte(`{"type":"`+kind+`","text":`), loosejson.Quote(text)...), '}')
 }
 
 // parts lists the parts of a content; a string is one, a blank one none.
 func parts(content jsontext.Value) []jsontext.Value {
 	if content.Kind() != '"' {
-		return elements(content)
+		return loosejson.Elements(content)
 	}
-	if strings.TrimSpace(str(content)) == "" {
+	if strings.TrimSpace(loosejson.Text(content)) == "" {
 		return nil
 	}
 	return []jsontext.Value{append(append([]byte(`{"type":"text","text":`), content...), '}')}
 }
 
 func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
-	value := []byte{'['}
-	for i, p := range all {
-		if i > 0 {
-			value = append(value, ',')
-		}
-		value = append(value, p...)
-	}
-	return m.spliced(at, append(value, ']'))
+	return m.spliced(at, loosejson.Join(all))
 }
 
 // Joined returns one message with the content of both, for formats in which speakers must
@@ -270,16 +225,16 @@ func (m *Message) Without(text string) (Message, bool) {
 	}
 	old := m.Raw[at.from:at.to]
 	if old.Kind() == '"' {
-		s, found := strings.CutSuffix(str(old), "\n\n"+text)
+		s, found := strings.CutSuffix(loosejson.Text(old), "\n\n"+text)
 		if !found {
 			return *m, false
 		}
-		return m.spliced(at, quote(s))
+		return m.spliced(at, loosejson.Quote(s))
 	}
 	var rest []jsontext.Value
 	all := parts(old)
 	for _, p := range all {
-		if str(blockOf(p).Text) != text {
+		if loosejson.Text(blockOf(p).Text) != text {
 			rest = append(rest, p)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -97,7 +98,7 @@ func (m *Message) reasoningOnly() bool {
 
 // object reads an object, and reports whether v is one that fits.
 func object(v jsontext.Value, into any) bool {
-	return v.Kind() == '{' && json.Unmarshal(v, into, lenient()...) == nil
+	return v.Kind() == '{' && loosejson.Decode(v, into) == nil
 }
 
 // errSyntax means that a message is not JSON.
@@ -110,12 +111,12 @@ func Parse(raw []byte) (Message, error) {
 	m := Message{Raw: v}
 	var w wire
 	if !object(v, &w) {
-		if !v.IsValid(lenient()...) {
+		if !v.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
 			return m, errSyntax
 		}
 		return m, nil
 	}
-	m.Role = str(w.Role)
+	m.Role = loosejson.Text(w.Role)
 	if m.Role == "" && m.item(&w) {
 		return m, nil
 	}
@@ -181,10 +182,10 @@ type wire struct {
 // item reads an item of the Responses API that is not a message. Calls and their
 // outputs are items of their own, as is the reasoning before them.
 func (m *Message) item(w *wire) bool {
-	switch str(w.Type) {
+	switch loosejson.Text(w.Type) {
 	case "function_call", "custom_tool_call":
 		m.Kind, m.Role = Assistant, "assistant"
-		call := Call{ID: str(w.CallID), Name: str(w.Name), Args: strOrJSON(w.Arguments)}
+		call := Call{ID: loosejson.Text(w.CallID), Name: loosejson.Text(w.Name), Args: strOrJSON(w.Arguments)}
 		if len(w.Arguments) == 0 {
 			call.Args = strOrJSON(w.Input)
 		}
@@ -194,7 +195,7 @@ func (m *Message) item(w *wire) bool {
 		inner := Message{}
 		inner.content(w.Output)
 		m.Media = inner.Media
-		m.Results = []Output{{ID: str(w.CallID), Text: inner.Text()}}
+		m.Results = []Output{{ID: loosejson.Text(w.CallID), Text: inner.Text()}}
 	case "reasoning":
 		m.Kind, m.Role = Assistant, "assistant"
 		inner := Message{}
@@ -212,11 +213,11 @@ func (m *Message) item(w *wire) bool {
 
 // fields reads everything beside the content.
 func (m *Message) fields(w *wire) {
-	if s := str(w.Refusal); s != "" {
+	if s := loosejson.Text(w.Refusal); s != "" {
 		m.Texts = append(m.Texts, s)
 	}
 	for _, v := range []jsontext.Value{w.ReasoningContent, w.Reasoning} {
-		if s := str(v); s != "" {
+		if s := loosejson.Text(v); s != "" {
 			m.Reasoning = append(m.Reasoning, s)
 		}
 	}
@@ -250,13 +251,13 @@ func (m *Message) toolCalls(w *wire) {
 			Input jsontext.Value `json:"input"`
 		} `json:"custom"`
 	}
-	if w.ToolCalls.Kind() == '[' && json.Unmarshal(w.ToolCalls, &calls, lenient()...) == nil {
+	if w.ToolCalls.Kind() == '[' && loosejson.Decode(w.ToolCalls, &calls) == nil {
 		for _, c := range calls {
 			call := Call{
-				ID: str(c.ID), Name: str(c.Function.Name), Args: strOrJSON(c.Function.Arguments),
+				ID: loosejson.Text(c.ID), Name: loosejson.Text(c.Function.Name), Args: strOrJSON(c.Function.Arguments),
 			}
 			if call.Name == "" && len(c.Custom.Name) > 0 {
-				call.Name, call.Args = str(c.Custom.Name), strOrJSON(c.Custom.Input)
+				call.Name, call.Args = loosejson.Text(c.Custom.Name), strOrJSON(c.Custom.Input)
 			}
 			m.Calls = append(m.Calls, call)
 		}
@@ -269,13 +270,13 @@ func (m *Message) toolCalls(w *wire) {
 	}
 	if object(w.FunctionCall, &legacy) {
 		m.Calls = append(m.Calls, Call{
-			Name: str(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true,
+			Name: loosejson.Text(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true,
 		})
 	}
 }
 
 // resultFields turns the content of a tool message into its one result.
 func (m *Message) resultFields(w *wire) {
-	m.Results = append(m.Results, Output{ID: str(w.ToolCallID), Name: str(w.Name), Legacy: m.Role == "function", Text: m.Text()})
+	m.Results = append(m.Results, Output{ID: loosejson.Text(w.ToolCallID), Name: loosejson.Text(w.Name), Legacy: m.Role == "function", Text: m.Text()})
 	m.Texts = nil
 }

@@ -1,7 +1,9 @@
 package loosejson
 
 import (
+	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -106,7 +108,10 @@ func Text(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	b, _ := jsontext.AppendUnquote(nil, v) // with replacements where it is not valid
+	if v = bytes.TrimSpace(v); bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
+		return string(v[1 : len(v)-1]) // it stands there as it is
+	}
+	b, _ := jsontext.AppendUnquote(make([]byte, 0, len(v)), v) // with replacements where it is not valid
 	return string(b)
 }
 
