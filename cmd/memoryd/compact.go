@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +39,7 @@ type compactCmd struct {
 type conversation struct {
 	name     string
 	messages []jsontext.Value
-	object   *jsontext.Value // the object that holds the messages; nil when they stand alone
+	object   jsontext.Value // the object that holds the messages; nil when they stand alone
 }
 
 // Run compacts each conversation. It writes the result to standard output in the form of the
@@ -117,11 +116,7 @@ func (c compactCmd) one(ctx context.Context, std streams, run func(context.Conte
 	if c.DryRun {
 		return nil
 	}
-	out, err := conv.with(res.Messages)
-	if err != nil {
-		return err
-	}
-	_, err = std.out.Write(append(out, '\n'))
+	_, err = std.out.Write(append(conv.with(res.Messages), '\n'))
 	return err
 }
 
@@ -156,32 +151,13 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 }
 
 // with is the conversation as it stood in the file, with other messages.
-func (c conversation) with(messages []jsontext.Value) ([]byte, error) {
+func (c conversation) with(messages []jsontext.Value) []byte {
 	list := loosejson.Join(messages)
 	if c.object == nil {
-		return list, nil
+		return list
 	}
-	from, to := 0, 0
-	dec := jsontext.NewDecoder(bytes.NewReader(*c.object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		held := string(name) == `"messages"`
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		if held {
-			to = int(dec.InputOffset())
-			from = to - len(value)
-		}
-	}
-	return slices.Concat((*c.object)[:from], list, (*c.object)[to:]), nil
+	from, to, _ := loosejson.Place(c.object, "messages") // which it was read from
+	return slices.Concat(c.object[:from], list, c.object[to:])
 }
 
 // eachConversation reads a file of one conversation, or of many, one value
@@ -250,7 +226,7 @@ func readConversation(v jsontext.Value) (conv conversation, err error) {
 		if err == nil && held.Messages == nil {
 			err = errors.New("messages: missing")
 		}
-		conv.messages, conv.object = held.Messages, &v
+		conv.messages, conv.object = held.Messages, v
 	default:
 		err = errors.New("must be an array of messages, or an object with messages")
 	}

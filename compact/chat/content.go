@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -109,28 +108,9 @@ func (m *Message) spliced(old span, value jsontext.Value) (Message, bool) {
 	return out, true
 }
 
-// contentAt finds the bytes of the content. Of several members of that name it takes the
-// last, as JSON readers do.
+// contentAt finds the bytes of the content.
 func (m *Message) contentAt() (at span, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(m.Raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if _, err := dec.ReadToken(); err != nil {
-		return at, false
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			break
-		}
-		is := name.String() == "content"
-		v, err := dec.ReadValue()
-		if err != nil {
-			break
-		}
-		if is {
-			end := int(dec.InputOffset())
-			at, ok = span{end - len(v), end}, true
-		}
-	}
+	at.from, at.to, ok = loosejson.Place(m.Raw, "content")
 	return at, ok
 }
 

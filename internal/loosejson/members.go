@@ -128,3 +128,25 @@ func Truth(v jsontext.Value) (is, ok bool) {
 
 // There reports whether a member is given and not null.
 func There(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
+
+// Place is where the value of an object's member stands. Of several members of that name it
+// takes the last, as JSON readers do. ok is false where there is none.
+func Place(object []byte, name string) (from, to int, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(object), laxly)
+	if _, err := dec.ReadToken(); err != nil {
+		return 0, 0, false
+	}
+	for dec.PeekKind() == '"' {
+		key, _ := dec.ReadToken() // after a name that cannot be read, its value cannot either
+		is := key.String() == name
+		v, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		if is {
+			to, ok = int(dec.InputOffset()), true
+			from = to - len(v)
+		}
+	}
+	return from, to, ok
+}
