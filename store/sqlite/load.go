@@ -271,14 +271,14 @@ func readRecords(b []byte, each func(record)) error {
 		d := decoder{b: b[1:]}
 		switch r.kind {
 		case recordAccepted:
-			flags := d.byte()
+			flags := d.take(1)[0]
 			r.repeat = flags&flagRepeat != 0
 			r.slot = d.varint()
 			r.dropped = int(d.uvarint())
-			r.id = d.identity()
+			r.id = readIdentity(d.take(identityBytes))
 			r.tool = r.id.tool
 			if flags&flagRun != 0 {
-				r.run = d.uint64()
+				r.run = binary.LittleEndian.Uint64(d.take(8))
 			}
 		case recordTrimmed:
 			r.tool = uint32(d.uvarint())
@@ -303,52 +303,24 @@ type decoder struct {
 	bad bool
 }
 
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
+// take gives the next n bytes; zeros where there are not so many.
+func (d *decoder) take(n int) (part []byte) {
+	if n <= 0 || n > len(d.b) {
 		d.bad = true
-		return 0
+		return make([]byte, identityBytes)
 	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
+	part, d.b = d.b[:n], d.b[n:]
+	return part
 }
 
 func (d *decoder) varint() int64 {
 	v, n := binary.Varint(d.b)
-	d.skip(n)
+	d.take(n)
 	return v
 }
 
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
-	d.skip(n)
+	d.take(n)
 	return v
-}
-
-func (d *decoder) skip(n int) {
-	if n <= 0 {
-		d.bad = true
-		return
-	}
-	d.b = d.b[n:]
-}
-
-func (d *decoder) uint64() (n uint64) {
-	if len(d.b) < 8 {
-		d.bad = true
-		return 0
-	}
-	n = binary.LittleEndian.Uint64(d.b)
-	d.b = d.b[8:]
-	return n
-}
-
-func (d *decoder) identity() (id identity) {
-	if len(d.b) < identityBytes {
-		d.bad = true
-		return id
-	}
-	id = readIdentity(d.b)
-	d.b = d.b[identityBytes:]
-	return id
 }
