@@ -402,6 +402,15 @@ type Evaluation struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
+// Good, Partial and Bad report a verdict with one of the three scores; without one all are false.
+func (e *Evaluation) Good() bool { return e.State == Judged && e.Score >= ScoreSuccess }
+
+// Partial is described at Good.
+func (e *Evaluation) Partial() bool { return e.State == Judged && !e.Good() && !e.Bad() }
+
+// Bad is described at Good.
+func (e *Evaluation) Bad() bool { return e.State == Judged && e.Score <= ScoreFailure }
+
 // Reported reports that rules used what the call itself says about its outcome: a flag or the
 // exit status of a process.
 func (e *Evaluation) Reported() bool {

@@ -91,7 +91,7 @@ func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call
 
 func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 	failed := 0
-	if c.Evaluation.Score <= memoryd.ScoreFailure {
+	if c.Evaluation.Bad() {
 		failed = 1
 	}
 	n.Calls++
@@ -144,7 +144,7 @@ func (d *Document) Shares(calls []memoryd.Call) []SourceShare {
 			shares[source] = s
 		}
 		s.Calls++
-		if c.Evaluation.State == memoryd.Judged && c.Evaluation.Score <= memoryd.ScoreFailure {
+		if c.Evaluation.Bad() {
 			s.Failed++
 		}
 	}

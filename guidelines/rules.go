@@ -128,7 +128,7 @@ func (f *findings) goodCosts(calls []memoryd.Call) {
 	var times, tokens []float64
 	for i := range calls {
 		c := &calls[i]
-		if c.Evaluation.State != memoryd.Judged || c.Evaluation.Score < memoryd.ScoreSuccess {
+		if !c.Evaluation.Good() {
 			continue
 		}
 		f.judgedGood++

@@ -109,13 +109,12 @@ func (o *OutputKind) count(c *memoryd.Call) {
 	o.Calls++
 	o.First = c.Time
 	switch e := &c.Evaluation; {
-	case e.State != memoryd.Judged:
-	case e.Score >= memoryd.ScoreSuccess:
+	case e.Good():
 		o.Good++
-	case e.Score <= memoryd.ScoreFailure:
-		o.Failed++
-	default:
+	case e.Partial():
 		o.Partial++
+	case e.Bad():
+		o.Failed++
 	}
 }
 

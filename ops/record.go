@@ -288,10 +288,11 @@ func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *count
 
 // sent gives the calls of t in a request, each once, oldest first: those sent again as they are
 // kept, unless the request does not wait.
-func (o ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (calls []memoryd.Call, err error) {
+func (o ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) ([]memoryd.Call, error) {
 	if t.added == len(r.Calls) {
 		return r.Calls, nil
 	}
+	var calls []memoryd.Call
 	seen := map[memoryd.CallKey]bool{}
 	for i, c := range r.Calls {
 		if c.ToolRef != t.ref || seen[c.Key] || r.Async && !appended[i].New {
@@ -299,6 +300,7 @@ func (o ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counter
 		}
 		seen[c.Key] = true
 		if !appended[i].New {
+			var err error
 			if c, err = o.Store.Call(ctx, t.ref, c.Key); memoryd.IsKind(err, memoryd.NotFound) {
 				continue
 			}

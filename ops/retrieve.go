@@ -106,9 +106,7 @@ func examples(calls []memoryd.Call, n int) []memoryd.Call {
 	return picked
 }
 
-func wentBadly(c *memoryd.Call) bool {
-	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score < memoryd.ScoreSuccess
-}
+func wentBadly(c *memoryd.Call) bool { return c.Evaluation.Bad() || c.Evaluation.Partial() }
 
 // share is what each of the tools may take of a budget for the answer, once
 // its frame is paid for; 0 where there is no budget.

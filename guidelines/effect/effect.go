@@ -167,20 +167,20 @@ func Count(calls []memoryd.Call) *Counts {
 }
 
 func (c *Counts) add(call *memoryd.Call, side Side) {
-	name := call.Run()
-	if call.Evaluation.State != memoryd.Judged || name == "" {
+	name, e := call.Run(), &call.Evaluation
+	if e.State != memoryd.Judged || name == "" {
 		return
 	}
 	of := runOf{side, name}
 	r := c.runs[of]
 	r.calls++
-	if call.Evaluation.Score < memoryd.ScoreSuccess && worded(&call.Evaluation) {
+	if !e.Good() && worded(e) {
 		r.worded++
 	}
 	switch {
-	case call.Evaluation.Score > memoryd.ScoreFailure && call.Evaluation.Score < memoryd.ScoreSuccess:
+	case e.Partial():
 		r.partial++
-	case call.Evaluation.Score <= memoryd.ScoreFailure:
+	case e.Bad():
 		r.failed++
 		if stats.KnownTime(call.TimeCost) {
 			c.seconds, c.timed = c.seconds+call.TimeCost, c.timed+1

@@ -16,16 +16,13 @@ func Outcomes(calls []memoryd.Call) map[int64]Counts {
 	found := map[int64]Counts{}
 	for i := range calls {
 		c := &calls[i]
-		if c.Evaluation.State != memoryd.Judged {
-			continue
-		}
 		v := effect.Shown(c.Metadata)
-		if v <= 0 {
+		if c.Evaluation.State != memoryd.Judged || v <= 0 {
 			continue
 		}
 		o := found[v]
 		o.Calls++
-		if c.Evaluation.Score <= memoryd.ScoreFailure {
+		if c.Evaluation.Bad() {
 			o.Bad++
 		}
 		found[v] = o

@@ -147,11 +147,17 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	}
 	level := falseAlarms / (tests * (4 + math.Log2(float64(cfg.After)/checkEvery)))
 	found := map[Change]Reason{}
-	for _, window := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
-		for _, r := range testedChanges(before, window) {
-			if old, known := found[r.Change]; r.P <= level && (!known || r.P < old.P) {
-				found[r.Change] = r
+	for _, now := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
+		test := func(change Change, of float64, what string, is func(*memoryd.Call) bool) {
+			p, text := shareChange(what, before, now, is)
+			old, known := found[change]
+			if p = min(1, p*of); p <= level && (!known || p < old.P) {
+				found[change] = Reason{change, text, p}
 			}
+		}
+		test(ScoreChanged, 1, "scored 1", func(c *memoryd.Call) bool { return c.Evaluation.Good() })
+		for _, kind := range frequentErrors(before, now) {
+			test(ErrorsChanged, errorKinds, "had the error "+kind, func(c *memoryd.Call) bool { return errorOf(c) == kind })
 		}
 	}
 	var reasons []Reason
@@ -163,40 +169,25 @@ func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	return reasons
 }
 
-// testedChanges makes the tests of one window.
-func testedChanges(before, now []memoryd.Call) []Reason {
-	reasons := []Reason{shareChange(ScoreChanged, "scored 1", before, now,
-		func(c *memoryd.Call) bool { return c.Evaluation.Score >= memoryd.ScoreSuccess })}
-	for _, kind := range frequentErrors(before, now) {
-		r := shareChange(ErrorsChanged, "had the error "+kind, before, now, func(c *memoryd.Call) bool { return errorOf(c) == kind })
-		r.P = min(1, r.P*errorKinds)
-		reasons = append(reasons, r)
-	}
-	return reasons
-}
-
 func isJudged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
 
 // errorOf names the kind of error of a call; "" if it succeeded or its kind is unknown.
 func errorOf(c *memoryd.Call) string {
-	if isJudged(c) && c.Evaluation.Score < memoryd.ScoreSuccess {
+	if c.Evaluation.Bad() || c.Evaluation.Partial() {
 		return c.Evaluation.Rule
 	}
 	return ""
 }
 
-// shareChange tests a share of the judged calls with Fisher's exact test.
-func shareChange(change Change, what string, before, now []memoryd.Call, is func(*memoryd.Call) bool) Reason {
+// shareChange tests a share of the judged calls with Fisher's exact test, and words it.
+func shareChange(what string, before, now []memoryd.Call, is func(*memoryd.Call) bool) (p float64, text string) {
 	var t stats.Table
 	t.With, t.WithBad = judgedThat(now, is)
 	t.Without, t.WithoutBad = judgedThat(before, is)
 	if t.With < leastObserved || t.Without < leastObserved {
-		return Reason{Change: change, P: 1}
+		return 1, ""
 	}
-	return Reason{
-		Change: change, P: stats.FisherExact(t),
-		Text: fmt.Sprintf("%d of %d calls %s, before %d of %d", t.WithBad, t.With, what, t.WithoutBad, t.Without),
-	}
+	return stats.FisherExact(t), fmt.Sprintf("%d of %d calls %s, before %d of %d", t.WithBad, t.With, what, t.WithoutBad, t.Without)
 }
 
 // judgedThat counts the judged calls, and those among them for which is holds.

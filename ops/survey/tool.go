@@ -178,7 +178,7 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 	t.Judged++
 	hour := t.hours[line.Time.Unix()/3600]
 	hour[0]++
-	if c.Evaluation.Score <= memoryd.ScoreFailure {
+	if c.Evaluation.Bad() {
 		hour[1]++
 	}
 	t.hours[line.Time.Unix()/3600] = hour
@@ -245,7 +245,7 @@ func lineOf(c *memoryd.Call, text func(string) string) Call {
 		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(cmp.Or(names.Trajectory, names.Session)), Agent: text(names.Agent),
 		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil, Told: effect.SideOf(c.Metadata),
 	}
-	if e.State == memoryd.Judged && e.Score <= memoryd.ScoreFailure {
+	if e.Bad() {
 		line.Cause = text(mistakes.Form(e.Summary))
 	}
 	return line
