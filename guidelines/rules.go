@@ -88,7 +88,7 @@ func (x *Writer) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Ca
 	}
 	f := &findings{
 		obs:  obs,
-		tool: tool, recent: recent, unquoted: x.cfg.Quote == quoteNever,
+		tool: tool, unquoted: x.cfg.Quote == quoteNever,
 		stats: statisticsOf(tool, calls, recent), evidence: evidence.Mine(tool.Tool, obs, calls),
 	}
 	f.goodCosts(calls)
@@ -107,7 +107,6 @@ func statisticsOf(tool memoryd.Tool, calls []memoryd.Call, recent int) stats.Sta
 // findings is everything that the sections are worded from.
 type findings struct {
 	tool     memoryd.Tool
-	recent   int
 	stats    stats.Statistics
 	evidence evidence.Evidence
 	obs      []evidence.Observation

@@ -53,7 +53,7 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 	if err != nil || len(pieces) != 2 {
 		t.Fatalf("%d pieces (%v)", len(pieces), err)
 	}
-	for _, p := range w.decoded.cache.Values() {
+	for _, p := range w.decoded.Values() {
 		p.list[0].Output = "from memory"
 	}
 	again := observations(t, w, 0)
@@ -77,7 +77,7 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 		t.Errorf("%d observations; what another server wrote is not read", len(now))
 	}
 	w.forget(func(memoryd.ToolRef, uint64) bool { return true })
-	if n := w.decoded.cache.Len(); n != 0 {
+	if n := w.decoded.Len(); n != 0 {
 		t.Errorf("%d pieces of a tool that is gone are kept", n)
 	}
 }
@@ -86,19 +86,19 @@ func TestWhatIsKeptDecodedIsBounded(t *testing.T) {
 	const tools = 12
 	s := mem.New()
 	w := filled(t, s, 3*pieceCalls, tools)
-	w.decoded = newDecodedPieces(10)
+	w.decoded.Resize(10)
 	for tool := range tools {
 		for range 2 {
 			if list := observations(t, w, tool); len(list) != 3*pieceCalls {
 				t.Fatalf("%d observations", len(list))
 			}
 		}
-		if n := w.decoded.cache.Len(); n > 10 {
+		if n := w.decoded.Len(); n > 10 {
 			t.Fatalf("%d pieces are kept, at most 10 may be", n)
 		}
 	}
 	last := memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprintf("tool%d", tools-1)}
-	if !slices.ContainsFunc(w.decoded.cache.Keys(), func(k store.RecordKey) bool { return k.ToolRef == last }) {
+	if !slices.ContainsFunc(w.decoded.Keys(), func(k store.RecordKey) bool { return k.ToolRef == last }) {
 		t.Error("the tool that was read last is not kept")
 	}
 }
@@ -113,7 +113,7 @@ func BenchmarkObservations(b *testing.B) {
 	}
 	var first, again time.Duration
 	for b.Loop() {
-		w.decoded.forget()
+		w.decoded.Purge()
 		first += mine()
 		again += mine()
 	}

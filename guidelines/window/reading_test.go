@@ -143,7 +143,7 @@ func TestAFloodPacksEachObservationOnce(t *testing.T) {
 	if s.lists > rounds {
 		t.Errorf("pieces were listed %d times for %d rounds of writing", s.lists, rounds)
 	}
-	if n := w.decoded.cache.Len(); n > 0 {
+	if n := w.decoded.Len(); n > 0 {
 		t.Errorf("%d full pieces were unpacked", n)
 	}
 	if list, err := w.Observations(t.Context(), ref); err != nil || len(list) != rounds*each {

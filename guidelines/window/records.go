@@ -148,10 +148,11 @@ func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]store.Recor
 	}
 }
 
-// observations are those of a piece; nobody may change them.
+// observations are those of a piece; nobody may change them. One that holds other bytes than
+// when it was read last is read anew, whoever wrote it.
 func (w *Window) observations(ctx context.Context, piece *store.Record) []evidence.Observation {
-	if list, ok := w.decoded.get(piece); ok {
-		return list
+	if last, ok := w.decoded.Get(piece.RecordKey); ok && bytes.Equal(last.data, piece.Data) {
+		return last.list
 	}
 	list, err := decode(piece.Data)
 	if err != nil { // of another form: a later program's, or damaged; the history is what counts
@@ -159,7 +160,8 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 			"record", piece.ID, "err", err)
 		return list
 	}
-	w.decoded.put(piece, list)
+	evidence.Digest(list)
+	w.decoded.Add(piece.RecordKey, decodedPiece{piece.Data, list})
 	return list
 }
 

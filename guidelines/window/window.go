@@ -21,6 +21,8 @@ import (
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Limits on memory and on what is kept.
@@ -35,6 +37,7 @@ const (
 	readAtOnce   = 64                    // calls between two rests
 	rest         = 10 * time.Millisecond // some four times as long as reading so many takes
 	bytesOfACall = 512                   // what a waiting call takes beside its bodies
+	maxDecoded   = 96                    // pieces: those of six tools with 2,000 observations each, some 25 MiB
 )
 
 // Window holds the observations of all tools. It is safe for concurrent use.
@@ -59,7 +62,9 @@ type Window struct {
 	who map[string]map[string]bool // sources by workspace and id; false: not written
 
 	writing sync.Mutex // held while records are written
-	decoded *decodedPieces
+	// decoded has the pieces that were read last: whoever writes guidelines of a busy tool reads
+	// its pieces again and again, and all but the newest stay as they are.
+	decoded *lru.Cache[store.RecordKey, decodedPiece]
 }
 
 // batch is observations of a tool that are not written yet.
@@ -68,11 +73,18 @@ type batch struct {
 	list  []*evidence.Observation
 }
 
+// decodedPiece is what a record held, and its observations, which nobody may change.
+type decodedPiece struct {
+	data []byte
+	list []evidence.Observation
+}
+
 // New returns a window of the newest calls of each tool in a store.
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
+	decoded, _ := lru.New[store.RecordKey, decodedPiece](maxDecoded) // it fails for no size
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
-		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: newDecodedPieces(maxDecoded),
+		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
 		late: map[memoryd.CallKey]*evidence.Observation{}, who: map[string]map[string]bool{},
 	}
 }
@@ -231,7 +243,7 @@ func (w *Window) judged(verdicts []store.Verdict) {
 
 // forget drops of the tools and writers for which gone holds what waits in memory.
 func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
-	w.decoded.forget()
+	w.decoded.Purge()
 	w.reading.Lock() // what is being observed is forgotten too
 	defer w.reading.Unlock()
 	w.mu.Lock()
