@@ -6,10 +6,10 @@ import (
 	"maps"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // definition describes an op: its name, its input and output types, its settings and its
@@ -255,18 +255,15 @@ func words(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	var b strings.Builder
-	if t.Name() == "Request" { // of another package
-		b.WriteString(path.Base(t.PkgPath()) + " ")
+	name := t.Name()
+	if name == "Request" { // of another package
+		name = path.Base(t.PkgPath()) + name
 	}
-	for i, r := range t.Name() {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
+	return strings.TrimSpace(strings.ToLower(capital.ReplaceAllString(name, " $0")))
 }
+
+// capital begins a word of a type's name, beside the first.
+var capital = regexp.MustCompile(`[A-Z]`)
 
 func listed[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,29 +81,17 @@ func examples(calls []memoryd.Call, n int) []memoryd.Call {
 	if len(calls) <= n {
 		return calls
 	}
-	var good, bad int
-	for i := range calls {
-		if wentBadly(&calls[i]) {
-			bad++
+	var good, bad []memoryd.Call
+	for _, c := range slices.Backward(calls) {
+		if wentBadly(&c) {
+			bad = append(bad, c)
 		} else {
-			good++
+			good = append(good, c)
 		}
 	}
-	wantBad := min(bad, n/2)
-	wantGood := min(good, n-wantBad)
-	wantBad = n - wantGood
-	var picked []memoryd.Call
-	for i := len(calls) - 1; i >= 0; i-- {
-		want := &wantGood
-		if wentBadly(&calls[i]) {
-			want = &wantBad
-		}
-		if *want > 0 {
-			*want--
-			picked = append(picked, calls[i])
-		}
-	}
-	slices.Reverse(picked)
+	wantGood := min(len(good), n-min(len(bad), n/2))
+	picked := slices.Concat(good[:wantGood], bad[:n-wantGood])
+	slices.SortFunc(picked, func(a, b memoryd.Call) int { return cmp.Compare(a.Seq, b.Seq) })
 	return picked
 }
 

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"memoryd"
 	"memoryd/internal/accounts"
@@ -48,13 +49,11 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 
 // recordAccounts records calls that a source told of.
 func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []accounts.Call, taken *TelemetryTaken) error {
-	for len(calls) > 0 {
-		n := min(len(calls), telemetryBatch)
+	for batch := range slices.Chunk(calls, telemetryBatch) {
 		request := RecordRequest{Workspace: workspace, Async: true}
-		for i := range calls[:n] {
-			request.Items = append(request.Items, itemOf(&calls[i]))
+		for i := range batch {
+			request.Items = append(request.Items, itemOf(&batch[i]))
 		}
-		calls = calls[n:]
 		recorded, err := d.flows.AddToolCallResult.Run(ctx, request)
 		var rejected []Rejection
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
