@@ -97,10 +97,8 @@ func (f *findings) place(r *evidence.Rule) int {
 
 // author is the model that proposed a rule, else the rules.
 func (f *findings) author(r *evidence.Rule) string {
-	for i := range f.proposed {
-		if r.Is(&f.proposed[i]) {
-			return f.model
-		}
+	if slices.ContainsFunc(f.proposed, func(p rules.Proposal) bool { return r.Is(&p) }) {
+		return f.model
 	}
 	return AuthorRules
 }

@@ -90,18 +90,16 @@ func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call
 }
 
 func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
-	failed := 0
-	if c.Evaluation.Bad() {
-		failed = 1
-	}
 	n.Calls++
-	n.Failed += failed
-	for _, keys := range broke {
-		if keys[c.Key] {
-			n.Broke++
-			n.BrokeFailed += failed
-			return
-		}
+	if c.Evaluation.Bad() {
+		n.Failed++
+	}
+	if !slices.ContainsFunc(broke, func(keys map[memoryd.CallKey]bool) bool { return keys[c.Key] }) {
+		return
+	}
+	n.Broke++
+	if c.Evaluation.Bad() {
+		n.BrokeFailed++
 	}
 }
 

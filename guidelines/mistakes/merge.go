@@ -64,6 +64,7 @@ type Fix struct {
 	Where Place  `json:"where,omitzero"`
 
 	changes []Change
+	runs    map[uint64]bool
 }
 
 // Proven reports whether more than one run shows it.
@@ -87,15 +88,10 @@ type Merger struct {
 type group struct {
 	Mistake
 	runs  map[uint64]bool
-	fixes map[string]*vote
+	fixes map[string]*Fix
 	order []string
 	of    int
 	tries []Failure // retries, to test what came between
-}
-
-type vote struct {
-	Fix
-	runs map[uint64]bool
 }
 
 // maxTries bounds the retries of a mistake that are compared.
@@ -113,7 +109,7 @@ func (m *Merger) Add(file string, f *Failure) {
 	key := f.Tool + "\x00" + f.Kind
 	g := m.groups[key]
 	if g == nil {
-		g = &group{runs: map[uint64]bool{}, fixes: map[string]*vote{}, Mistake: Mistake{ID: strconv.FormatUint(hashOf(key), 16), Tool: f.Tool}}
+		g = &group{runs: map[uint64]bool{}, fixes: map[string]*Fix{}, Mistake: Mistake{ID: strconv.FormatUint(hashOf(key), 16), Tool: f.Tool}}
 		m.groups[key] = g
 	}
 	g.add(Place{file, f.Line}, f)
@@ -183,7 +179,8 @@ func (g *group) vote(fix Fix, at Place, f *Failure) {
 	key := fix.Kind + "\x00" + fix.Says
 	v := g.fixes[key]
 	if v == nil {
-		v = &vote{runs: map[uint64]bool{}, Fix: fix}
+		v = &fix
+		v.runs = map[uint64]bool{}
 		g.fixes[key] = v
 		g.order = append(g.order, key)
 	}
@@ -219,7 +216,7 @@ func (g *group) best() *Fix {
 	}
 	var top *Fix
 	for _, key := range g.order {
-		f := &g.fixes[key].Fix
+		f := g.fixes[key]
 		if f.Of = g.of; f.Definite && (2*f.Calls < f.Of || f.Runs == 1 && g.of > 1) {
 			f.Definite = false
 		}
@@ -240,7 +237,7 @@ func (g *group) best() *Fix {
 // join says with a change those that came in as many cases.
 func (g *group) join(top *Fix) {
 	for _, key := range g.order {
-		f := &g.fixes[key].Fix
+		f := g.fixes[key]
 		if f != top && f.Kind == byChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs &&
 			len(top.changes) < maxChanges &&
 			!slices.ContainsFunc(top.changes, func(c Change) bool { return c.Path == f.changes[0].Path }) {
