@@ -35,12 +35,12 @@ func (q Quotas) Validate() error {
 	return nil
 }
 
-// How a workspace is counted: who asks while a quota seems to be reached waits for countWait.
-// The first count after a start lets everybody in from firstWait after its begin on: a large
-// workspace is counted beside its calls. It is counted anew when a quota seems to be reached, and
-// early once nearlyFull of it seem to be used, but at most every countShare times what the
-// last count took; who is refused until then is asked to come back after longWait at most, for room
-// may come sooner by a deletion. Which workspaces there are is read at most every listPause.
+// How a workspace is counted: beside its calls. Before the first count after a start, and after a
+// deletion, everybody is let in from firstWait after its begin on; later, who asks while a quota
+// seems to be reached waits for countWait. It is counted anew when a quota seems to be reached, and
+// early once nearlyFull of it seem to be used, but at most every countShare times what the last
+// count took; who is refused until then is asked to come back after longWait at most, for room may
+// come sooner by a deletion. Which workspaces there are is read at most every listPause.
 const (
 	countWait  = time.Second
 	firstWait  = 20 * time.Millisecond
@@ -60,22 +60,30 @@ func (a *amounts) add(o amounts, sign int64) {
 	a.bytes += sign * o.bytes
 }
 
-// space is what a workspace holds: what was there when it was counted, and what came
-// since, so that it is too much rather than too little where histories let calls go.
+// space is what a workspace holds: rather too much than too little, where histories let calls go.
 type space struct {
-	there, since amounts
-	writing      amounts   // of since: what is being written, which a count may not see yet
-	begun        time.Time // the newest count
-	counted      time.Time // its end; zero: never
-	took         time.Duration
-	less         bool          // something went since then
-	counting     chan struct{} // closed at the end of a count; nil: none is under way
+	there    amounts   // what the newest count found
+	since    amounts   // what was written since it began
+	writing  amounts   // what is being written, which a count may not see yet
+	begun    time.Time // the newest count
+	counted  time.Time // its end; zero: never
+	took     time.Duration
+	counting chan struct{} // closed at the end of a count; nil: none is under way
 }
 
-func (u *space) sum() amounts {
+func (u *space) used() amounts {
 	all := u.there
 	all.add(u.since, 1)
+	all.add(u.writing, 1)
 	return all
+}
+
+// dueIn is after which time a workspace may be counted again.
+func (u *space) dueIn(now time.Time) time.Duration {
+	if u.counted.IsZero() {
+		return 0
+	}
+	return max(0, countShare*u.took-now.Sub(u.counted))
 }
 
 // QuotaStore enforces quotas in front of a store, and counts what it holds. Each replica counts for
@@ -179,10 +187,9 @@ func (q *QuotaStore) hold(ctx context.Context, workspace string, tools map[strin
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u.writing.add(more, -1)
-	if err != nil {
-		u.since.add(more, -1)
-	} else {
-		u.since.tools += int64(len(tools))
+	if err == nil {
+		more.tools = int64(len(tools))
+		u.since.add(more, 1)
 	}
 	return err
 }
@@ -239,7 +246,7 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.of(workspace)
-	used, nearly := u.sum(), false
+	used, nearly := u.used(), false
 	for _, c := range []struct {
 		quota                    string
 		most, there, used, comes int64
@@ -256,7 +263,7 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			continue
 		}
 		if c.there+c.comes <= c.most { // a count may find room; there is none yet, or none may begin
-			wait, when := max(countWait, q.dueIn(u)), "to be counted again now"
+			wait, when := max(countWait, u.dueIn(q.now())), "to be counted again now"
 			if u.counting == nil {
 				when = fmt.Sprintf("to be counted again in %s", wait.Round(time.Second))
 			}
@@ -268,7 +275,6 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			"workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
 			workspace, c.most, c.quota, c.there, c.comes) // used may count twice what came during a count
 	}
-	u.since.add(more, 1)
 	u.writing.add(more, 1)
 	if nearly {
 		q.begin(ctx, workspace, u)
@@ -276,17 +282,8 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 	return u, "", nil
 }
 
-// recount has a workspace counted, if that is due or will be soon, and waits for the count
-// under way.
+// recount has a workspace counted, if that is due, and waits for the count under way.
 func (q *QuotaStore) recount(ctx context.Context, workspace string) {
-	waiting, cancel := context.WithTimeout(ctx, countWait)
-	defer cancel()
-	q.mu.Lock()
-	due := q.dueIn(q.of(workspace))
-	q.mu.Unlock()
-	if due <= countWait/10 {
-		lifecycle.Sleep(waiting, due)
-	}
 	q.mu.Lock()
 	u := q.of(workspace)
 	q.begin(ctx, workspace, u)
@@ -299,29 +296,21 @@ func (q *QuotaStore) recount(ctx context.Context, workspace string) {
 		select {
 		case <-counting:
 		case <-time.After(most):
-		case <-waiting.Done():
+		case <-ctx.Done():
 		}
 	}
 }
 
-// dueIn is after which time a workspace may be counted again.
-func (q *QuotaStore) dueIn(u *space) time.Duration {
-	if u.less || u.counted.IsZero() {
-		return 0
-	}
-	return max(0, countShare*u.took-q.now().Sub(u.counted))
-}
-
 // begin starts a count that is due, under the lock.
 func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
-	if u.counting != nil || q.dueIn(u) > 0 {
+	if u.counting != nil || u.dueIn(q.now()) > 0 {
 		return
 	}
-	u.begun, u.counting, u.less = q.now(), make(chan struct{}), false
+	u.begun, u.counting = q.now(), make(chan struct{})
 	before := u.since
-	before.add(u.writing, -1)
-	lifecycle.Go(context.WithoutCancel(ctx), q.log, "quotas", func() error {
-		there, err := q.count(context.WithoutCancel(ctx), workspace)
+	ctx = context.WithoutCancel(ctx)
+	lifecycle.Go(ctx, q.log, "quotas", func() error {
+		there, err := q.count(ctx, workspace)
 		if err != nil {
 			q.log.WarnContext(ctx, "cannot count what a workspace holds", "workspace", workspace, "err", err)
 		}
@@ -418,18 +407,12 @@ func (q *QuotaStore) refuse(ctx context.Context, quota string, err error) error 
 	return err
 }
 
-// less says that a workspace holds less than before.
+// less forgets what a workspace held, for it holds less now.
 func (q *QuotaStore) less(workspace string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.listed = time.Time{}
-	q.of(workspace).less = true
-}
-
-// DeleteCalls implements store.Calls.
-func (q *QuotaStore) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
-	defer q.less(ref.Workspace)
-	return q.Store.DeleteCalls(ctx, ref, keys)
+	delete(q.spaces, workspace)
 }
 
 // DeleteTool implements store.Tools.
