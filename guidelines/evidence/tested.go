@@ -85,6 +85,3 @@ func UsuallyJSON(obs []Observation) bool {
 	}
 	return json >= leastJSON && float64(json) >= usually*float64(all)
 }
-
-// IsLine reports whether an answer is one short line of text.
-func IsLine(output string) bool { return answerOf(output).Text != "" }

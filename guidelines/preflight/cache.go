@@ -261,7 +261,6 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	if o.Shared {
 		evidence.Share(obs)
 	}
-	o.JSON = evidence.UsuallyJSON(obs)
 	o.Tested, o.Hints = evidence.RulesAndHints(ref.Tool, obs)
 	return append(older, history...), nil
 }

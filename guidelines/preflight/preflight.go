@@ -112,8 +112,6 @@ type Options struct {
 	Tool string
 	// Observed are who recorded calls, as evidence.SourceOf gives it. It may be incomplete.
 	Observed map[memoryd.CallKey]uint64
-	// JSON reports that the tool usually answers with JSON, so a line of text is unusual.
-	JSON bool
 	// Tested are the rules that the calls support.
 	Tested []Tested
 	// Hints warn only the source whose calls show them.
@@ -142,7 +140,6 @@ type Model struct {
 
 	judged, failed int
 	rates          Rates
-	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
 	learner        *learner         // nil when outcomes do not vary
 	paths          map[string]bool  // of the inputs of calls that worked
@@ -211,11 +208,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	h := &history{calls: m.calls, read: newCollector(size)}
 	p := newReplay()
 	good := map[rules]int{}
-	type sent struct {
-		run   string
-		input uint64
-	}
-	wrong := map[sent]bool{}
 	for i := range calls {
 		c, leaves := &calls[i], leavesOf(calls[i].Input)
 		h.read.read(leaves)
@@ -233,13 +225,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
 		if !l.judged {
 			continue
-		}
-		if at := (sent{l.run, l.identity}); l.run != "" {
-			isWrong := m.wrong(l.score, c.Output)
-			if wrong[at] {
-				m.again.add(isWrong)
-			}
-			wrong[at] = isWrong
 		}
 		if l.source = options.Observed[c.Key]; l.source == 0 && c.Source() != "" {
 			l.source = evidence.SourceOf(c.Source())

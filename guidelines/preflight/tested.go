@@ -44,7 +44,7 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 	ob.Turn, ob.Pause = v.turn(m.options.Tool)
 	p := ob.Planned()
 	for i := range v.run {
-		if c := &v.run[i]; !c.wrong && slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return !t.Alone() }) {
+		if c := &v.run[i]; c.Score >= memoryd.ScoreSuccess && slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return !t.Alone() }) {
 			p.After(tested.LeavesOf(c.Input))
 		}
 	}

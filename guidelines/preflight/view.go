@@ -35,7 +35,6 @@ type view struct {
 type runCall struct {
 	*store.RunCall
 	failed bool
-	wrong  bool // it failed, half failed, or had an odd answer
 	same   bool // its input is the planned one
 }
 
@@ -182,7 +181,7 @@ func (t *tally) ofRun() {
 			continue
 		}
 		same := v.in.equals(c.Input)
-		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), same: same})
+		v.run = append(v.run, runCall{RunCall: c, failed: failed, same: same})
 	}
 }
 
@@ -205,21 +204,6 @@ func (v *view) newest(is func(*runCall) bool) *runCall {
 		}
 	}
 	return nil
-}
-
-// wentWrong is the newest try of this input in the run, if it went wrong without failing.
-func (v *view) wentWrong() *runCall {
-	c := v.newest(func(c *runCall) bool { return c.same })
-	if c == nil || c.failed || !c.wrong {
-		return nil
-	}
-	return c
-}
-
-// wrong reports whether a call went wrong by its score, or by a line of text in place of
-// the JSON that the tool usually answers with.
-func (m *Model) wrong(score float64, output string) bool {
-	return score < memoryd.ScoreSuccess || m.options.JSON && evidence.IsLine(output)
 }
 
 // ago is how long before now a call was made, zero when that cannot be told.

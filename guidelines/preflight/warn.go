@@ -37,9 +37,6 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 			found = append(found, rated{w, rate})
 		}
 	}
-	if w, rate := m.wrongAgain(v); rate > 0 {
-		found = append(found, rated{w, rate})
-	}
 	slices.SortStableFunc(found, func(a, b rated) int { return cmp.Compare(b.rate, a.rate) })
 	var out []Warning
 	for _, w := range found[:min(len(found), mostWarnings)] {
@@ -68,26 +65,6 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.streak(r, v, fix)
 	}
 	return Warning{}, false
-}
-
-// startAgain is the rate at which what went wrong goes wrong again before a tool's own
-// calls tell, at the weight of so many calls: too low to warn by.
-const (
-	startAgain  = 0.6
-	againWeight = 1
-	leastAgain  = 0.7
-)
-
-// wrongAgain says that this very call went wrong in this run without failing, at the rate
-// at which such calls go wrong again; 0 where that is low.
-func (m *Model) wrongAgain(v *view) (Warning, float64) {
-	c := v.wentWrong()
-	rate := (float64(m.again.Failed) + againWeight*startAgain) / float64(m.again.Calls+againWeight)
-	if c == nil || rate < leastAgain {
-		return Warning{}, 0
-	}
-	return Warning{Text: fmt.Sprintf("This call was made in this run%s and went wrong. Change the input before it is sent again.",
-		before(v.ago(c))), Severity: Note, Rule: "went_wrong", Calls: []memoryd.CallKey{c.Key}}, rate
 }
 
 // repeats says that this very call failed in this run.

@@ -87,7 +87,7 @@ func (o *Ours) Forecast(tool, run string, input map[string]any) (a Advice) {
 	if o.models[tool] == nil {
 		found, hints := evidence.RulesAndHints(tool, o.obs[tool])
 		o.models[tool] = preflight.Learn(o.calls[tool], preflight.Options{
-			Tool: tool, FalseAlarms: o.FalseAlarms, JSON: evidence.UsuallyJSON(o.obs[tool]), Tested: found, Hints: hints,
+			Tool: tool, FalseAlarms: o.FalseAlarms, Tested: found, Hints: hints,
 		})
 	}
 	found := o.models[tool].Assess(preflight.Planned{Input: encoded(input), Run: run, RunCalls: o.runs[run]})
