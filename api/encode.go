@@ -241,7 +241,7 @@ func writeTagged(c echo.Context, v any) error {
 			return c.NoContent(http.StatusNotModified)
 		}
 	}
-	return c.Blob(http.StatusOK, jsonType, e.body)
+	return writeJSON(c, http.StatusOK, jsonType, e)
 }
 
 func memoryOf(m ops.Memory) wire.Memory {

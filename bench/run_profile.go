@@ -48,23 +48,23 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 		path string
 		err  error
 	}
-	got := make(chan fetched, 1)
-	go func() {
-		path, err := b.fetchProfile(ctx, fmt.Sprintf("%s/profile?seconds=%d", pprof, seconds), "cpu")
-		got <- fetched{path, err}
-	}()
+	fetch := func(kind, name string) chan fetched {
+		got := make(chan fetched, 1)
+		go func() {
+			path, err := b.fetchProfile(ctx, fmt.Sprintf("%s/%s?seconds=%d", pprof, kind, seconds), name)
+			got <- fetched{path, err}
+		}()
+		return got
+	}
+	fetchCPU, fetchAllocs := fetch("profile", "cpu"), fetch("allocs", "allocs")
 	if _, err := l.closed(ctx, time.Duration(seconds)*time.Second+500*time.Millisecond); err != nil {
 		return err
 	}
-	cpu := <-got
-	if cpu.err != nil {
-		return cpu.err
-	}
-	allocs, err := b.fetchProfile(ctx, pprof+"/allocs", "allocs")
-	if err != nil {
+	cpu, allocs := <-fetchCPU, <-fetchAllocs
+	if err := errors.Join(cpu.err, allocs.err); err != nil {
 		return err
 	}
-	return errors.Join(b.top(ctx, cpu.path), b.top(ctx, cpu.path, "-cum"), b.top(ctx, allocs, "-sample_index=alloc_space"), b.keep(cpu.path))
+	return errors.Join(b.top(ctx, cpu.path), b.top(ctx, cpu.path, "-cum"), b.top(ctx, allocs.path, "-sample_index=alloc_space"), b.keep(cpu.path))
 }
 
 // profiledLoad is the load that -part names.

@@ -152,13 +152,13 @@ func (t *loadedTools) loaded() *loadedTools { return t }
 // loadTools finds the tools of a request, and refuses one that names none that
 // is known.
 func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, error) {
-	seen := map[string]bool{}
 	t := &loadedTools{NamesRequest: r}
-	for _, name := range r.Tools {
-		if strings.TrimSpace(name) == "" || seen[name] {
+	named := false
+	for i, name := range r.Tools {
+		if strings.TrimSpace(name) == "" || slices.Contains(r.Tools[:i], name) {
 			continue
 		}
-		seen[name] = true
+		named = true
 		meant, _, err := d.Names.Of(ctx, asked{ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: name}})
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", name, err)
@@ -174,10 +174,10 @@ func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, erro
 		case err != nil:
 			return nil, fmt.Errorf("tool %q: %w", name, err)
 		default:
-			t.Memories = append(t.Memories, Memory{Tool: tool, AskedAs: []string{name}})
+			t.Memories = append(t.Memories, Memory{Tool: tool, AskedAs: r.Tools[i : i+1 : i+1]})
 		}
 	}
-	if len(seen) == 0 {
+	if !named {
 		return nil, refuse("tool_names is required")
 	}
 	if len(t.Memories) == 0 {

@@ -211,31 +211,31 @@ type counters struct {
 
 func (o ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended []store.Appended) (*Recorded, error) {
 	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected, Calls: r.Calls}
-	tools := make([]byte, 0, 256)
 	counted := countersOf(r.Calls, appended)
 	var err error
 	if out.Memories, err = o.memories(ctx, r, appended, counted); err != nil {
 		return nil, err
 	}
-	for i, t := range counted {
+	for _, t := range counted {
 		out.Added += t.added
 		if !t.firstOfTool {
 			out.Existed = append(out.Existed, t.ref)
 		}
-		tools = t.show(tools, &out.Memories[i])
 	}
 	o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
-	out.Answer = recordedAnswer(out, tools)
+	out.Answer = recordedAnswer(out, counted)
 	return out, nil
 }
 
 // recordedAnswer says in the words of the documented server what became of a
 // request.
-func recordedAnswer(r *Recorded, tools []byte) string {
+func recordedAnswer(r *Recorded, counted []*counters) string {
 	n := len(r.Memories)
-	text := fmt.Appendf(make([]byte, 0, len(tools)+256), "Processed %d tool(s): %d updated, %d newly created\n", n,
+	text := fmt.Appendf(make([]byte, 0, 256), "Processed %d tool(s): %d updated, %d newly created\n", n,
 		len(r.Existed), n-len(r.Existed))
-	text = append(text, tools...)
+	for i, t := range counted {
+		text = t.show(text, &r.Memories[i])
+	}
 	if n := len(r.Rejected); n > 0 {
 		text = fmt.Appendf(text, "\nValidation Summary:\n  Total input: %d\n  Valid: %d\n  Filtered (invalid): %d\n", r.Sent, r.Valid, n)
 	}

@@ -18,6 +18,8 @@ import (
 	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/sqlite"
+
+	"github.com/google/uuid"
 )
 
 type serveCmd struct {
@@ -62,6 +64,7 @@ func (c *serveCmd) load() (*config.Config, error) {
 // Run serves until ctx ends, then stops cleanly.
 func (c serveCmd) Run(ctx context.Context, std streams) error {
 	spareThreads()
+	uuid.EnableRandPool() // an id is no secret; a system call for each is a cost
 	c.bound = memoryBound()
 	cfg, err := c.load()
 	if err != nil {

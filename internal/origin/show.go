@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"memoryd/internal/textsafe"
 )
@@ -53,15 +54,21 @@ var quotes = strings.NewReplacer("“", `"`, "”", `"`)
 
 // Title is a tool's name as a heading: as it is if it is one word, otherwise as code.
 func Title(name string) string {
-	if titleForm.MatchString(name) && !strings.ContainsFunc(name, unparted) {
-		return name
+	if name == "" || utf8.RuneCountInString(name) > 64 || strings.ContainsFunc(name, outsideTitle) {
+		return AsCode(name)
 	}
-	return AsCode(name)
+	return name
+}
+
+// outsideTitle reports whether a character may not stand in a title as it is.
+func outsideTitle(r rune) bool {
+	named := unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) || strings.ContainsRune("_.:/[]-", r)
+	return !named || unparted(r)
 }
 
 // unparted reports whether a letter is of a script that parts words by no blank.
 func unparted(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // AsCode puts a name of any form between backticks.
@@ -71,10 +78,7 @@ func AsCode(name string) string {
 
 // nameForm is the form of the names of tools and parameters: no blanks, and no script in
 // which one needs none to write a sentence.
-var (
-	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
-	titleForm = regexp.MustCompile(`^[\pL\pM\pN_.:/\[\]-]{1,64}$`)
-)
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
 
 // nameWords is of how many words a name is at most: more are a sentence.
 const nameWords = 6

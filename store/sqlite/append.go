@@ -15,10 +15,14 @@ type appending struct {
 	batch store.Batch
 	bytes int64
 	mask  [16]byte
-	rows  []*callRow
-	print []uint64
-	runs  []uint64
+	calls []prepared
 	out   []store.Appended
+}
+
+// prepared is a call of a batch as its row, and what its identity needs.
+type prepared struct {
+	row        *callRow
+	print, run uint64
 }
 
 // rowBytes is what a call takes beside its bodies, about.
@@ -30,7 +34,8 @@ func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, 
 	if err := s.w.do(ctx, j.bytes, afterVerdicts, j.run); err != nil {
 		return nil, err // the writer may still be at it
 	}
-	for _, row := range j.rows {
+	for i := range j.calls {
+		row := j.calls[i].row
 		clear(row[:])
 		callRows.Put(row)
 	}
@@ -41,21 +46,16 @@ func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, 
 var callRows = sync.Pool{New: func() any { return new(callRow) }}
 
 func newAppending(b store.Batch) *appending {
-	j := &appending{
-		batch: b, mask: spaceMask(b.Workspace),
-		rows: make([]*callRow, len(b.Calls)), print: make([]uint64, len(b.Calls)),
-		runs: make([]uint64, len(b.Calls)),
-	}
+	j := &appending{batch: b, mask: spaceMask(b.Workspace), calls: make([]prepared, len(b.Calls))}
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		j.rows[i] = callRows.Get().(*callRow) //nolint:forcetypeassert // the pool holds nothing else
-		j.rows[i].fill(c)
+		row := callRows.Get().(*callRow) //nolint:forcetypeassert // the pool holds nothing else
+		row.fill(c)
 		hash := c.Hash
 		if hash == "" {
 			hash = memoryd.HashOf(c.Input, c.Output)
 		}
-		j.print[i] = contentPrint(hash)
-		j.runs[i] = runPrint(b.Workspace, c.Run())
+		j.calls[i] = prepared{row, contentPrint(hash), runPrint(b.Workspace, c.Run())}
 		j.bytes += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
 	}
 	return j
@@ -89,7 +89,7 @@ func (j *appending) run(d *draft) error {
 // accept takes the i-th call in, unless its key is known. It gives the tool's
 // draft, which may still be nil.
 func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) (*toolDraft, error) {
-	c := &j.batch.Calls[i]
+	c, ready := &j.batch.Calls[i], &j.calls[i]
 	id := identity{key: mixKey(c.Key, j.mask)}
 	if d.knows(&id.key) {
 		return td, nil
@@ -102,7 +102,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 		td.madeBy = j
 	}
 	id.tool = td.t.id
-	id.print = fingerprint(j.print[i], id.tool)
+	id.print = fingerprint(ready.print, id.tool)
 	repeat := d.repeats(id.print)
 	slot, dropped, err := d.makeRoom(td, j.batch.Keep)
 	if err != nil {
@@ -111,7 +111,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 	td.count(d, repeat)
 	j.out[i] = store.Appended{New: true, Repeat: repeat, Seq: td.info.Lifetime}
 
-	row := j.rows[i]
+	row := ready.row
 	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(id.tool), td.info.Lifetime
 	if err := d.c.execNamed(insertCall, row[:]); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 	sample := c.Sample()
 	sample.Seq = td.info.Lifetime
 	td.newer = append(td.newer, sample)
-	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: j.runs[i]})
+	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: ready.run})
 	if c.Evaluation.State == memoryd.Pending {
 		return td, d.addPending(td, c, slot, td.info.Lifetime)
 	}

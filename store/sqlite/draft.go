@@ -51,7 +51,7 @@ type toolDraft struct {
 func (w *writer) newDraft() *draft {
 	return &draft{
 		w: w, c: w.c, now: time.Now().Truncate(time.Microsecond),
-		tools: map[memoryd.ToolRef]*toolDraft{}, keys: map[[16]byte]uint32{}, prints: map[uint64]struct{}{},
+		records: w.records[:0], tools: map[memoryd.ToolRef]*toolDraft{}, keys: map[[16]byte]uint32{}, prints: map[uint64]struct{}{},
 		added: map[seqRef]*pendingCall{}, settled: map[*pendingCall]*memoryd.Evaluation{},
 		retried: map[*pendingCall]time.Time{},
 	}
@@ -172,6 +172,9 @@ func (d *draft) announce() {
 	}
 }
 
+// roomyRecords bounds the room for records that is kept for the next draft.
+const roomyRecords = 64 << 10
+
 // write stores what the jobs of the transaction left to its end.
 func (d *draft) write() error {
 	if err := d.w.writePurges(d, d.purge); err != nil {
@@ -181,6 +184,9 @@ func (d *draft) write() error {
 		return nil
 	}
 	d.w.lastLog++
+	if cap(d.records) <= roomyRecords {
+		d.w.records = d.records
+	}
 	return d.c.exec(`INSERT INTO log (id, at, records) VALUES (?,?,?)`, d.w.lastLog, d.now.UnixMicro(), d.records)
 }
 

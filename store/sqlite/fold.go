@@ -174,7 +174,7 @@ func (w *writer) segmentStep() error {
 
 // identities collects what the rows brought and the window still holds.
 func (w *writer) identities(rows []youngRow) (data []byte, n int) {
-	data = []byte{}
+	data = make([]byte, 0, identityBytes*(rows[len(rows)-1].to-rows[0].from))
 	for _, y := range rows {
 		for pos := max(y.from, w.win.first); pos < y.to; pos++ {
 			data = w.win.get(pos).appendTo(data)

@@ -73,6 +73,8 @@ type writer struct {
 	path  string
 	file  os.FileInfo
 	spare *job // taken from the queue for the next commit
+
+	records []byte // the room for those of the next draft
 }
 
 // run commits until the context ends and the queue is empty.
