@@ -16,7 +16,7 @@ type decision interface{ decision() access.Entry }
 
 // audited lets an op be written to the audit log, whoever asks for it, where its
 // requests are decisions.
-func audited[In, Out any](d Deps, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+func audited[In, Out any](d *Deps, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	if _, decides := any(*new(In)).(decision); !decides {
 		return run
 	}

@@ -80,7 +80,7 @@ type Compactor interface {
 	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
 }
 
-func (d Deps) compact(ctx context.Context, r CompactRequest) (*Compacted, error) {
+func (d *Deps) compact(ctx context.Context, r CompactRequest) (*Compacted, error) {
 	res, err := d.Compactor.Compact(ctx, r)
 	return &Compacted{res}, err
 }
@@ -154,7 +154,7 @@ type UndoCompaction struct {
 }
 
 // getOriginal gives the exact bytes of a message.
-func (d Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
+func (d *Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
 	if !compact.ValidID(r.ID) {
 		return nil, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
 	}
@@ -162,11 +162,11 @@ func (d Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
 	return kept.Data, err
 }
 
-func (d Deps) readOriginal(ctx context.Context, r ReadOriginal) (originalPage, error) {
+func (d *Deps) readOriginal(ctx context.Context, r ReadOriginal) (originalPage, error) {
 	return d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
 }
 
-func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
+func (d *Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
 	if r.Conversation != "" {
 		h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{
 			Conversation: r.Conversation, Words: r.Text, Kind: r.Kind,
@@ -178,7 +178,7 @@ func (d Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h Origina
 	return h, err
 }
 
-func (d Deps) undoCompaction(ctx context.Context, r UndoCompaction) ([]jsontext.Value, error) {
+func (d *Deps) undoCompaction(ctx context.Context, r UndoCompaction) ([]jsontext.Value, error) {
 	if len(r.Messages) == 0 {
 		return d.Compactor.Undo(ctx, r.Workspace, r.ID)
 	}

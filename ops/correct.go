@@ -44,7 +44,7 @@ type CorrectCall struct {
 
 // correct lets a person correct an evaluation. What people say beats the judge,
 // and is kept with the call as a labelled example to measure judges by.
-func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err error) {
+func (d *Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err error) {
 	if err := r.check(); err != nil {
 		return out, err
 	}
@@ -140,7 +140,7 @@ type ListCorrections struct{ Workspace string }
 // Corrections are labelled calls as JSON lines, sorted by tool and id. They are read on demand.
 type Corrections = iter.Seq2[[]byte, error]
 
-func (d Deps) listCorrections(ctx context.Context, r ListCorrections) (Corrections, error) {
+func (d *Deps) listCorrections(ctx context.Context, r ListCorrections) (Corrections, error) {
 	return func(yield func([]byte, error) bool) {
 		for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
 			if err != nil {
@@ -165,7 +165,7 @@ type Withdraw struct {
 
 // withdraw lets the judge's verdict hold again: what the rules, or the cache, say of
 // the call now where they are sure, else the score that the person overruled.
-func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err error) {
+func (d *Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err error) {
 	call, err := d.Store.Call(ctx, r.ToolRef, r.Key)
 	if err != nil {
 		return out, err

@@ -17,7 +17,7 @@ const Forget = "forget_source"
 // go. The tools that it touched lose the versions of their guidelines and the decisions on
 // them; their guidelines are withdrawn first, and written anew from what is left. It reports
 // how many calls there were; after an error, asking again goes on.
-func (d Deps) forget(ctx context.Context, workspace, source string) (int, error) {
+func (d *Deps) forget(ctx context.Context, workspace, source string) (int, error) {
 	if err := d.ForgetSource(ctx, workspace, source); err != nil {
 		return 0, err
 	}
@@ -35,7 +35,7 @@ func (d Deps) forget(ctx context.Context, workspace, source string) (int, error)
 	return n, nil
 }
 
-func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int, error) {
+func (d *Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int, error) {
 	if err := kinds.Forget(ctx, d.Store, ref, source); err != nil {
 		return 0, err
 	}
@@ -76,7 +76,7 @@ func (d Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int,
 }
 
 // unpublish empties a tool's guideline, so that nothing of it stands while its calls go.
-func (d Deps) unpublish(ctx context.Context, ref memoryd.ToolRef) error {
+func (d *Deps) unpublish(ctx context.Context, ref memoryd.ToolRef) error {
 	t, err := d.Store.Tool(ctx, ref)
 	if err != nil || t.Guideline.Revision == 0 {
 		return err
@@ -85,7 +85,7 @@ func (d Deps) unpublish(ctx context.Context, ref memoryd.ToolRef) error {
 }
 
 // observed counts the calls of a source that a tool's guideline is learned from.
-func (d Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string) (n int, err error) {
+func (d *Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string) (n int, err error) {
 	list, err := d.Revisions.Sourced(ctx, ref, source) // it is off the workspace's list already
 	if err != nil {
 		return 0, err
@@ -98,7 +98,7 @@ func (d Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string) 
 	return n, nil
 }
 
-func (d Deps) dropRecords(ctx context.Context, from store.RecordKey) error {
+func (d *Deps) dropRecords(ctx context.Context, from store.RecordKey) error {
 	for r, err := range store.AllRecords(ctx, d.Store, from) {
 		if err == nil {
 			err = d.Store.DeleteRecord(ctx, r.RecordKey)

@@ -51,7 +51,7 @@ const (
 
 // listKinds lists the kinds of output among a tool's stored calls: first those without a sure
 // verdict, then the others, each sorted by the number of calls.
-func (d Deps) listKinds(ctx context.Context, ref memoryd.ToolRef) (found []OutputKind, err error) {
+func (d *Deps) listKinds(ctx context.Context, ref memoryd.ToolRef) (found []OutputKind, err error) {
 	if _, err := d.Store.Tool(ctx, ref); err != nil {
 		return found, err
 	}
@@ -93,7 +93,7 @@ func rank(sure bool) int {
 }
 
 // newKind describes the kind of a tool's newest call of it.
-func (d Deps) newKind(ctx context.Context, k *reading.Kind, c *memoryd.Call, book *kinds.Book) *OutputKind {
+func (d *Deps) newKind(ctx context.Context, k *reading.Kind, c *memoryd.Call, book *kinds.Book) *OutputKind {
 	o := &OutputKind{ID: k.ID().String(), Template: k.Template, Untrusted: true, Example: *c, Last: c.Time}
 	e, sure := d.Judge.Under(ctx, c, book)
 	o.Score, o.By, o.Sure = e.Score, e.JudgedBy, sure
@@ -144,7 +144,7 @@ type RescoredCall struct {
 
 // labelKind gives the kept calls of a kind, and those to come, the score that a person
 // says, as far as the facts of each call allow; or takes that back.
-func (d Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err error) {
+func (d *Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err error) {
 	id, ok := reading.ParseID(r.Kind)
 	if !ok {
 		return out, memoryd.Errorf(memoryd.Invalid, "kind: must be 16 hexadecimal digits")
@@ -186,7 +186,7 @@ func (d Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err
 
 // relabel changes the labels of a kind and gives what is then known; of a preview it
 // writes nothing.
-func (d Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *memoryd.Call) (*kinds.Book, error) {
+func (d *Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *memoryd.Call) (*kinds.Book, error) {
 	book, err := kinds.Read(ctx, d.Store, r.ToolRef)
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (d Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *m
 
 // rescore gives a call the verdict that holds by what a book knows. What a person said of
 // this very call stays.
-func (d Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, book *kinds.Book, preview bool) error {
+func (d *Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, book *kinds.Book, preview bool) error {
 	was := c.Evaluation
 	if strings.HasPrefix(was.JudgedBy, memoryd.PersonPrefix) {
 		return nil

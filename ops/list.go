@@ -23,7 +23,7 @@ type WorkspacePage struct {
 	Next string
 }
 
-func (d Deps) listWorkspaces(ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
+func (d *Deps) listWorkspaces(ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
 	if r.Only != nil {
 		p.Names, err = d.existing(ctx, r)
 	} else {
@@ -36,7 +36,7 @@ func (d Deps) listWorkspaces(ctx context.Context, r ListWorkspaces) (p Workspace
 }
 
 // existing finds the workspaces of a list that exist.
-func (d Deps) existing(ctx context.Context, r ListWorkspaces) (names []string, err error) {
+func (d *Deps) existing(ctx context.Context, r ListWorkspaces) (names []string, err error) {
 	for _, name := range slices.Sorted(slices.Values(r.Only)) {
 		if name <= r.After || len(names) == r.Limit {
 			continue
@@ -69,7 +69,7 @@ type ToolPage struct {
 	Next string
 }
 
-func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error) {
+func (d *Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error) {
 	var tools []memoryd.Tool
 	switch {
 	case r.Name != "":
@@ -111,7 +111,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 
 // known tells a workspace that nothing is recorded in from one where a search finds
 // nothing: the first is NotFound.
-func (d Deps) known(ctx context.Context, workspace string) error {
+func (d *Deps) known(ctx context.Context, workspace string) error {
 	tools, err := d.Store.ListTools(ctx, workspace, "", 1)
 	if err == nil && len(tools) == 0 {
 		return memoryd.Errorf(memoryd.NotFound, "there is no workspace %q: nothing is recorded in it", workspace)
@@ -137,7 +137,7 @@ type CallPage struct {
 	Next int64
 }
 
-func (d Deps) listCalls(ctx context.Context, r ListCalls) (p CallPage, err error) {
+func (d *Deps) listCalls(ctx context.Context, r ListCalls) (p CallPage, err error) {
 	tool, err := d.Store.Tool(ctx, r.ToolRef)
 	if err != nil {
 		return p, err
@@ -168,7 +168,7 @@ type StoredCall struct {
 	SummarisedThrough int64
 }
 
-func (d Deps) getCall(ctx context.Context, r GetCall) (c StoredCall, err error) {
+func (d *Deps) getCall(ctx context.Context, r GetCall) (c StoredCall, err error) {
 	tool, err := d.Store.Tool(ctx, r.ToolRef)
 	if err != nil {
 		return c, err

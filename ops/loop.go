@@ -31,7 +31,7 @@ const (
 // loops warns of a call that its run has made in vain, in place of what forecasts say of
 // one earlier failure. It does not where the call is likely to work, as after its run has mended
 // what the earlier failures came from.
-func (d Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Assessment) error {
+func (d *Deps) loops(ctx context.Context, r *PreflightRequest, run string, a *Assessment) error {
 	if run == "" || a.Risk != nil && *a.Risk < leastRisk {
 		return nil
 	}

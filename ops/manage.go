@@ -54,13 +54,13 @@ type TakeSnapshot struct{ Workspace string }
 // each tool is copied at one moment.
 type Snapshot struct{ Write func(w io.Writer) error }
 
-func (d Deps) snapshot(ctx context.Context, r TakeSnapshot) (Snapshot, error) {
+func (d *Deps) snapshot(ctx context.Context, r TakeSnapshot) (Snapshot, error) {
 	return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, nil
 }
 
 // vectorStore carries out the actions of the endpoint of that name, which is
 // older than this program.
-func (d Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, error) {
+func (d *Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, error) {
 	var err error
 	out := &Managed{}
 	switch r.Action {
@@ -102,7 +102,7 @@ func (d Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, error
 	return out, nil
 }
 
-func (d Deps) memories(ctx context.Context, workspace string) ([]Memory, error) {
+func (d *Deps) memories(ctx context.Context, workspace string) ([]Memory, error) {
 	var all []Memory
 	for m, err := range d.Mover.List(ctx, workspace) {
 		if err != nil {

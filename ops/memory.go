@@ -151,7 +151,7 @@ func (t *loadedTools) loaded() *loadedTools { return t }
 
 // loadTools finds the tools of a request, and refuses one that names none that
 // is known.
-func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, error) {
+func (d *Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, error) {
 	t := &loadedTools{NamesRequest: r}
 	named := false
 	for i, name := range r.Tools {

@@ -284,7 +284,7 @@ func parameters(input json.RawMessage) map[string]json.RawMessage {
 }
 
 // byAnyName lets an op find the tool that its request names by any of the tool's names.
-func byAnyName[In, Out any](d Deps, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+func byAnyName[In, Out any](d *Deps, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	of := reflect.TypeFor[In]()
 	if of.Kind() != reflect.Struct {
 		return run

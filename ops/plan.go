@@ -29,14 +29,14 @@ func definitions() map[string]definition {
 	all := map[string]definition{}
 	for _, d := range []definition{
 		define("validate_tool_call_result_op", func(d Deps, limits Limits) op[RecordRequest, *validCalls] {
-			return ValidateToolCallResult{d, limits}.Run
+			return (&ValidateToolCallResult{d, limits}).Run
 		}),
 		define("parse_tool_call_result_op", func(d Deps, params ParseParams) op[*validCalls, *Recorded] {
-			return ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}.Run
+			return (&ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}).Run
 		}).withModel(),
 		define("load_tool_memory_op", func(d Deps, _ struct{}) op[NamesRequest, *loadedTools] { return d.loadTools }),
 		define("summary_tool_memory_op", func(d Deps, params SummaryParams) op[namedTools, *Summaries] {
-			return SummaryToolMemory{d, params}.Run
+			return (&SummaryToolMemory{d, params}).Run
 		}).withModel(),
 		define("retrieve_tool_memory_op", func(d Deps, _ struct{}) op[namedTools, *Retrieved] { return d.retrieve }),
 		define("preflight_tool_call_op", func(d Deps, _ PreflightParams) op[PreflightRequest, *Forecast] { return d.preflight }),
@@ -61,7 +61,7 @@ func define[P, In, Out any](name string, build func(d Deps, params P) op[In, Out
 		name: name, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		params: func() any { return new(P) },
 		build: func(d Deps, params any) op[any, any] {
-			return untyped(byAnyName(d, audited(d, build(d, *params.(*P))))) //nolint:forcetypeassert // made by params above
+			return untyped(byAnyName(&d, audited(&d, build(d, *params.(*P))))) //nolint:forcetypeassert // made by params above
 		},
 	}
 }
@@ -316,44 +316,43 @@ func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
 		}
 		e.assemble(name, steps, tracer)
 	}
-	flows.functions(d, tracer)
+	flows.functions(&d, tracer)
 	return flows
 }
 
 // functions makes the flows that nobody composes.
-func (f *Flows) functions(d Deps, tracer Tracer) {
-	f.Snapshot = alone(d, tracer, "snapshot", Deps.snapshot)
-	f.ListWorkspaces = alone(d, tracer, "list_workspaces", Deps.listWorkspaces)
-	f.ListTools = alone(d, tracer, "list_tools", Deps.listTools)
-	f.ListCalls = alone(d, tracer, "list_calls", Deps.listCalls)
-	f.GetCall = alone(d, tracer, "get_call", Deps.getCall)
-	f.CorrectCall = alone(d, tracer, "correct_call", Deps.correct)
-	f.WithdrawCorrection = alone(d, tracer, "withdraw_correction", Deps.withdraw)
-	f.ListCorrections = alone(d, tracer, "list_corrections", Deps.listCorrections)
-	f.ListKinds = alone(d, tracer, "list_kinds", Deps.listKinds)
-	f.LabelKind = alone(d, tracer, "label_kind", Deps.labelKind)
-	f.ListRevisions = alone(d, tracer, "list_revisions", Deps.listRevisions)
-	f.GetRevision = alone(d, tracer, "get_revision", Deps.getRevision)
-	f.DiffRevisions = alone(d, tracer, "diff_revisions", Deps.diffRevisions)
-	f.ListPending = alone(d, tracer, "list_pending", Deps.listPending)
-	f.Decide = alone(d, tracer, "decide", Deps.decide)
-	f.ListLineOutcomes = alone(d, tracer, "list_line_outcomes", Deps.listLineOutcomes)
-	f.GetOriginal = alone(d, tracer, "get_original", Deps.getOriginal)
-	f.ReadOriginal = alone(d, tracer, "read_original", Deps.readOriginal)
-	f.SearchOriginals = alone(d, tracer, "search_originals", Deps.searchOriginals)
-	f.UndoCompaction = alone(d, tracer, "undo_compaction", Deps.undoCompaction)
-	f.ReportUsage = alone(d, tracer, "report_usage", Deps.reportUsage)
-	f.GetOverview = alone(d, tracer, "get_overview", Deps.getOverview)
-	f.RankTools = alone(d, tracer, "rank_tools", Deps.rankTools)
-	f.FindCalls = alone(d, tracer, "find_calls", Deps.findCalls)
-	f.ListRun = alone(d, tracer, "list_run", Deps.listRun)
-	f.ListRuns = alone(d, tracer, "list_runs", Deps.listRuns)
-	f.ListSources = alone(d, tracer, "list_sources", Deps.listSources)
-	f.ReceiveTelemetry = alone(d, tracer, "receive_telemetry", Deps.receiveTelemetry)
+func (f *Flows) functions(d *Deps, tracer Tracer) {
+	f.Snapshot = alone(d, tracer, "snapshot", d.snapshot)
+	f.ListWorkspaces = alone(d, tracer, "list_workspaces", d.listWorkspaces)
+	f.ListTools = alone(d, tracer, "list_tools", d.listTools)
+	f.ListCalls = alone(d, tracer, "list_calls", d.listCalls)
+	f.GetCall = alone(d, tracer, "get_call", d.getCall)
+	f.CorrectCall = alone(d, tracer, "correct_call", d.correct)
+	f.WithdrawCorrection = alone(d, tracer, "withdraw_correction", d.withdraw)
+	f.ListCorrections = alone(d, tracer, "list_corrections", d.listCorrections)
+	f.ListKinds = alone(d, tracer, "list_kinds", d.listKinds)
+	f.LabelKind = alone(d, tracer, "label_kind", d.labelKind)
+	f.ListRevisions = alone(d, tracer, "list_revisions", d.listRevisions)
+	f.GetRevision = alone(d, tracer, "get_revision", d.getRevision)
+	f.DiffRevisions = alone(d, tracer, "diff_revisions", d.diffRevisions)
+	f.ListPending = alone(d, tracer, "list_pending", d.listPending)
+	f.Decide = alone(d, tracer, "decide", d.decide)
+	f.ListLineOutcomes = alone(d, tracer, "list_line_outcomes", d.listLineOutcomes)
+	f.GetOriginal = alone(d, tracer, "get_original", d.getOriginal)
+	f.ReadOriginal = alone(d, tracer, "read_original", d.readOriginal)
+	f.SearchOriginals = alone(d, tracer, "search_originals", d.searchOriginals)
+	f.UndoCompaction = alone(d, tracer, "undo_compaction", d.undoCompaction)
+	f.ReportUsage = alone(d, tracer, "report_usage", d.reportUsage)
+	f.GetOverview = alone(d, tracer, "get_overview", d.getOverview)
+	f.RankTools = alone(d, tracer, "rank_tools", d.rankTools)
+	f.FindCalls = alone(d, tracer, "find_calls", d.findCalls)
+	f.ListRun = alone(d, tracer, "list_run", d.listRun)
+	f.ListRuns = alone(d, tracer, "list_runs", d.listRuns)
+	f.ListSources = alone(d, tracer, "list_sources", d.listSources)
+	f.ReceiveTelemetry = alone(d, tracer, "receive_telemetry", d.receiveTelemetry)
 }
 
 // alone is a flow of one function.
-func alone[In, Out any](d Deps, tracer Tracer, name string, run func(d Deps, ctx context.Context, in In) (Out, error)) Flow[In, Out] {
-	logged := byAnyName(d, audited(d, func(ctx context.Context, in In) (Out, error) { return run(d, ctx, in) }))
-	return Flow[In, Out]{name: name, steps: []step{{name + "_op", untyped(logged)}}, tracer: tracer}
+func alone[In, Out any](d *Deps, tracer Tracer, name string, run op[In, Out]) Flow[In, Out] {
+	return Flow[In, Out]{name: name, steps: []step{{name + "_op", untyped(byAnyName(d, audited(d, run)))}}, tracer: tracer}
 }

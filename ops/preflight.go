@@ -43,7 +43,7 @@ type Caller = preflight.Caller
 type PreflightParams = preflight.Config
 
 // preflight says what to expect of a call. It uses no model.
-func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
+func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
 	run := cmp.Or(r.By.Run, r.By.Session)
 	untold := d.Revisions.Untold(r.Workspace, run)
 	if !r.Host || untold {

@@ -88,7 +88,7 @@ type Recorded struct {
 }
 
 // Run records and judges calls.
-func (o ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded, error) {
+func (o *ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded, error) {
 	source := sourceOf(ctx)
 	for i := range r.Calls {
 		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
@@ -130,7 +130,7 @@ func sourceOf(ctx context.Context) string {
 // amend adds to calls that are recorded what further accounts of them know better, of
 // the same writer; then they are judged anew, unless a person judged them. While a
 // remote store is away it is left.
-func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, appended []store.Appended) error {
+func (o *ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, appended []store.Appended) error {
 	o.amending.Lock() // one reads, joins and writes at a time
 	defer o.amending.Unlock()
 	for i := range calls {
@@ -166,7 +166,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 }
 
 // append records the calls, within the share of their source.
-func (o ParseToolCallResult) append(ctx context.Context, r *validCalls) ([]store.Appended, error) {
+func (o *ParseToolCallResult) append(ctx context.Context, r *validCalls) ([]store.Appended, error) {
 	keep, over := o.sources.admit(ctx, r.Calls, o.Params.MaxHistory)
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
 	if err == nil && o.sources.watches(o.Params.MaxHistory) {
@@ -177,7 +177,7 @@ func (o ParseToolCallResult) append(ctx context.Context, r *validCalls) ([]store
 
 // await hands the new pending calls over and, unless the request is
 // asynchronous, waits for their verdicts.
-func (o ParseToolCallResult) await(ctx context.Context, r *validCalls, appended []store.Appended) error {
+func (o *ParseToolCallResult) await(ctx context.Context, r *validCalls, appended []store.Appended) error {
 	var places []int
 	var pending []memoryd.Call
 	for i, a := range appended {
@@ -209,7 +209,7 @@ type counters struct {
 	firstOfTool                   bool
 }
 
-func (o ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended []store.Appended) (*Recorded, error) {
+func (o *ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended []store.Appended) (*Recorded, error) {
 	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected, Calls: r.Calls}
 	counted := countersOf(r.Calls, appended)
 	var err error
@@ -250,7 +250,7 @@ const parallelReads = 16
 
 // memories shows the tools of a request. One that does not wait reads nothing: it is
 // shown its own calls.
-func (o ParseToolCallResult) memories(ctx context.Context, r *validCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
+func (o *ParseToolCallResult) memories(ctx context.Context, r *validCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
 	out := make([]Memory, len(of))
 	if len(of) == 1 {
 		var err error
@@ -269,7 +269,7 @@ func (o ParseToolCallResult) memories(ctx context.Context, r *validCalls, append
 
 // memory shows the tool of t: its whole history, or only the calls that this
 // request sent and that are still kept.
-func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (m Memory, err error) {
+func (o *ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) (m Memory, err error) {
 	m.Tool.ToolRef = t.ref
 	switch {
 	case r.WholeHistory:
@@ -288,7 +288,7 @@ func (o ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *count
 
 // sent gives the calls of t in a request, each once, oldest first: those sent again as they are
 // kept, unless the request does not wait.
-func (o ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) ([]memoryd.Call, error) {
+func (o *ParseToolCallResult) sent(ctx context.Context, r *validCalls, t *counters, appended []store.Appended) ([]memoryd.Call, error) {
 	if t.added == len(r.Calls) {
 		return r.Calls, nil
 	}

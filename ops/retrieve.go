@@ -39,7 +39,7 @@ func (r *Retrieved) Answer() string { return fit(render(r.Memories), r.MaxTokens
 func Sections() []string { return guidelines.AllSections() }
 
 // retrieve answers with the guidelines of the loaded tools.
-func (d Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, error) {
+func (d *Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, error) {
 	r := named.loaded()
 	calls := noCalls
 	if r.WholeHistory || r.RecentCalls > 0 {

@@ -43,7 +43,7 @@ type PendingPage struct {
 	Next       string
 }
 
-func (d Deps) listPending(ctx context.Context, r ListPending) (page PendingPage, err error) {
+func (d *Deps) listPending(ctx context.Context, r ListPending) (page PendingPage, err error) {
 	names := []string{r.Tool}
 	if r.Tool == "" {
 		tools, err := d.Store.ListTools(ctx, r.Workspace, r.After, r.Limit)
@@ -86,7 +86,7 @@ type Decided struct {
 	Line string
 }
 
-func (d Deps) decide(ctx context.Context, r Decide) (out Decided, err error) {
+func (d *Deps) decide(ctx context.Context, r Decide) (out Decided, err error) {
 	r.Text, r.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.By)
 	out.Revision, out.Line, err = d.Revisions.Decide(ctx, r.ToolRef, r.Decision)
 	return out, err
@@ -108,7 +108,7 @@ type LineOutcomes struct {
 	Sources []SourceShare `json:"sources"`
 }
 
-func (d Deps) listLineOutcomes(ctx context.Context, ref memoryd.ToolRef) (out LineOutcomes, err error) {
+func (d *Deps) listLineOutcomes(ctx context.Context, ref memoryd.ToolRef) (out LineOutcomes, err error) {
 	out.Lines, out.Sources, err = d.Revisions.LineOutcomes(ctx, ref)
 	return out, err
 }
@@ -136,7 +136,7 @@ type VersionOutcomes struct {
 	FailedCI95 *stats.Interval `json:"failed_ci95"`
 }
 
-func (d Deps) listRevisions(ctx context.Context, ref memoryd.ToolRef) (list RevisionList, err error) {
+func (d *Deps) listRevisions(ctx context.Context, ref memoryd.ToolRef) (list RevisionList, err error) {
 	kept, err := d.Revisions.List(ctx, ref)
 	if err != nil {
 		return list, err
@@ -173,7 +173,7 @@ type GetRevision struct {
 	Number int64
 }
 
-func (d Deps) getRevision(ctx context.Context, r GetRevision) (Revision, error) {
+func (d *Deps) getRevision(ctx context.Context, r GetRevision) (Revision, error) {
 	return d.Revisions.Revision(ctx, r.ToolRef, r.Number)
 }
 
@@ -184,7 +184,7 @@ type DiffRevisions struct {
 	Number, With int64
 }
 
-func (d Deps) diffRevisions(ctx context.Context, r DiffRevisions) ([]GuidelineChange, error) {
+func (d *Deps) diffRevisions(ctx context.Context, r DiffRevisions) ([]GuidelineChange, error) {
 	next, err := d.Revisions.Revision(ctx, r.ToolRef, r.Number)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ type RunStep struct {
 	Time time.Time       `json:"time"`
 }
 
-func (d Deps) listRuns(ctx context.Context, r ListRuns) (out RunsPage, err error) {
+func (d *Deps) listRuns(ctx context.Context, r ListRuns) (out RunsPage, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
 	from := min(max(0, r.Offset), len(s.Runs))
 	out = RunsPage{Seen: seen(s), Total: len(s.Runs)}

@@ -71,7 +71,7 @@ type SummaryToolMemory struct {
 }
 
 // Run updates guidelines and returns the tools.
-func (o SummaryToolMemory) Run(ctx context.Context, named namedTools) (*Summaries, error) {
+func (o *SummaryToolMemory) Run(ctx context.Context, named namedTools) (*Summaries, error) {
 	t := named.loaded()
 	outcomes := make([]outcome, len(t.Memories))
 	// A failure does not end the others: their guidelines are paid for.
@@ -97,7 +97,7 @@ type outcome struct {
 	calls   []memoryd.Call
 }
 
-func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
+func (o *SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
 	done, err := o.Revisions.Refresh(ctx, ref, when)
 	out := outcome{ref: ref, calls: slices.Clone(newest(done.Calls, o.Params.RecentCallCount))} // the others may go
 	switch {
@@ -132,7 +132,7 @@ func reasonOf(err error) string {
 }
 
 // collect answers with the summarised tools, then the skipped ones.
-func (o SummaryToolMemory) collect(ctx context.Context, t *loadedTools, outcomes []outcome) (*Summaries, error) {
+func (o *SummaryToolMemory) collect(ctx context.Context, t *loadedTools, outcomes []outcome) (*Summaries, error) {
 	res := &Summaries{Unknown: t.Unknown, request: t.NamesRequest}
 	for _, skipped := range []bool{false, true} {
 		for _, out := range outcomes {

@@ -32,7 +32,7 @@ const telemetryBatch = 200
 
 // receiveTelemetry records the tool calls that an export request tells of, each
 // once, however many of its spans tell of it, and leaves all else.
-func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {
+func (d *Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {
 	b, err := d.Readers.Telemetry(r.Body, r.Logs, r.JSON)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not an export request of OTLP in the encoding that Content-Type names")
@@ -48,7 +48,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 }
 
 // recordAccounts records calls that a source told of.
-func (d Deps) recordAccounts(ctx context.Context, workspace string, calls []accounts.Call, taken *TelemetryTaken) error {
+func (d *Deps) recordAccounts(ctx context.Context, workspace string, calls []accounts.Call, taken *TelemetryTaken) error {
 	for batch := range slices.Chunk(calls, telemetryBatch) {
 		request := RecordRequest{Workspace: workspace, Async: true}
 		for i := range batch {

@@ -22,7 +22,7 @@ type UsageReport struct {
 	Budgets []usage.Budget `json:"budgets"`
 }
 
-func (d Deps) reportUsage(ctx context.Context, r ReportUsage) (out UsageReport, err error) {
+func (d *Deps) reportUsage(ctx context.Context, r ReportUsage) (out UsageReport, err error) {
 	to := d.Now()
 	out.Hours = r.Hours
 	out.Rows, err = d.Ledger.Report(ctx, r.Workspace, to.Add(-time.Duration(r.Hours-1)*time.Hour), to)
@@ -50,7 +50,7 @@ type SourceCount struct {
 	Reasons map[string]int64 `json:"reasons"`
 }
 
-func (d Deps) listSources(_ context.Context, _ ListSources) (out SourceCounts, err error) {
+func (d *Deps) listSources(_ context.Context, _ ListSources) (out SourceCounts, err error) {
 	counts, last := d.Intake.Counts(), d.Intake.LastSeen()
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		c := SourceCount{Name: name, Last: last[name], Reasons: map[string]int64{}}

@@ -96,7 +96,7 @@ type ValidateToolCallResult struct {
 }
 
 // Run returns the valid items, or refuses a request without any.
-func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*validCalls, error) {
+func (o *ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*validCalls, error) {
 	if len(r.Items) == 0 {
 		return nil, refuse("No valid tool_call_results")
 	}
@@ -157,7 +157,7 @@ func allMisnamed(v *validCalls) *memoryd.Fault {
 }
 
 // accept completes one item, or says why it is rejected.
-func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, item Item, index int) (memoryd.Call, string) {
+func (o *ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, item Item, index int) (memoryd.Call, string) {
 	call := item.Call
 	if item.Reason != "" {
 		return call, item.Reason
@@ -196,7 +196,7 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 
 // name gives a call the name under which its tool is stored, or says that no host offered
 // such a tool: that is a mistake of the caller, and nothing was called.
-func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reason string, err error) {
+func (o *ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reason string, err error) {
 	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !accounts.NotOffered(c.Tool, c.Output)}
 	account, told := accounts.FromRecord(c)
 	if told {
@@ -233,7 +233,7 @@ func badCall(c *memoryd.Call) string {
 }
 
 // setTime reads create_time; without a zone it is in the server's.
-func (o ValidateToolCallResult) setTime(c *memoryd.Call) string {
+func (o *ValidateToolCallResult) setTime(c *memoryd.Call) string {
 	if c.CreateTime == "" {
 		c.Time = o.Now()
 		c.CreateTime = c.Time.Format(memoryd.TimeLayout)
@@ -249,7 +249,7 @@ func (o ValidateToolCallResult) setTime(c *memoryd.Call) string {
 // cut shortens texts beyond the limit and marks the call's metadata with the
 // original length in bytes. An input stays valid JSON: a long one becomes the
 // string of its beginning.
-func (o ValidateToolCallResult) cut(c *memoryd.Call) string {
+func (o *ValidateToolCallResult) cut(c *memoryd.Call) string {
 	limit := o.Limits.MaxTextBytes
 	if n := len(c.Output); n > limit {
 		c.Output = textsafe.Head(c.Output, limit)

@@ -38,7 +38,7 @@ type OverviewPage struct {
 	survey.Overview
 }
 
-func (d Deps) getOverview(ctx context.Context, r GetOverview) (OverviewPage, error) {
+func (d *Deps) getOverview(ctx context.Context, r GetOverview) (OverviewPage, error) {
 	s := d.Survey.Of(ctx, r.Workspace)
 	return OverviewPage{seen(s), s.Overview(r.By)}, nil
 }
@@ -69,7 +69,7 @@ type RankedTools struct {
 	Total int
 }
 
-func (d Deps) rankTools(ctx context.Context, r RankTools) (RankedTools, error) {
+func (d *Deps) rankTools(ctx context.Context, r RankTools) (RankedTools, error) {
 	s := d.Survey.Of(ctx, r.Workspace)
 	all := s.Rank(r.Ranking)
 	from := min(max(0, r.Offset), len(all))
@@ -106,7 +106,7 @@ const (
 	leastSearched = 100
 )
 
-func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
+func (d *Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
 	out.Seen = seen(s)
 	began, after := d.Now(), r.After
@@ -156,7 +156,7 @@ func holds(c *memoryd.Call, text string) bool {
 type ListRun struct{ Workspace, Run string }
 
 // listRun lists them, oldest first.
-func (d Deps) listRun(ctx context.Context, r ListRun) ([]RunCall, error) {
+func (d *Deps) listRun(ctx context.Context, r ListRun) ([]RunCall, error) {
 	calls, err := d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
 	slices.Reverse(calls)
 	return calls, err
