@@ -40,7 +40,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	case without, is, notIn, notLike, offStep:
 		return r.give(h.p, p)
 	case wrongType, marked:
-		return h.rewritten(v)
+		return r.rewritten(v)
 	case with:
 		return []Edit{{Path: h.p, Remove: true}}
 	case apart:
@@ -77,14 +77,18 @@ func (h *hypothesis) fromState(p *Planned) []Edit {
 }
 
 // rewritten is the caller's own value as it has to be written: a number that stood in a text, or
-// a text in small letters.
-func (h *hypothesis) rewritten(v value) []Edit {
+// a text in small letters that worked.
+func (r *Rule) rewritten(v value) []Edit {
+	h := &r.when
 	n, err := strconv.ParseFloat(v.text, 64)
 	switch {
 	case h.what == wrongType && h.set[0] == kindNames[number] && err == nil:
 		v = value{kind: number, num: n, text: v.text}
 	case h.what == marked && h.set[0] == "A":
 		v.text = strings.ToLower(v.text)
+		if !slices.Contains(r.pool[h.p], v) {
+			return nil
+		}
 	default:
 		return nil
 	}

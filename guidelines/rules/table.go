@@ -128,12 +128,33 @@ func rowsOf(calls []Call, most int) []row {
 		rows = append(rows, r)
 	}
 	repeats(rows)
+	joinKinds(rows, kinds)
 	for i := range rows {
 		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
 		}
 	}
 	return rows
+}
+
+// mostCodes is how many kinds of failure may differ in numbers alone. More are one kind: their
+// numbers count something, and are no codes.
+const mostCodes = 6
+
+// joinKinds makes one kind of those that differ in numbers that count something.
+func joinKinds(rows []row, kinds map[string]int) {
+	variants, joined := map[string]int{}, map[string]string{}
+	for k := range kinds {
+		joined[k] = signed.ReplaceAllString(k, "#")
+		variants[joined[k]]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		if k := joined[r.kind]; r.Bad && variants[k] > mostCodes {
+			r.kind, r.said = k, k
+			kinds[k]++
+		}
+	}
 }
 
 // inputOf lists the values of an input by path. Those of elements of lists, against which
