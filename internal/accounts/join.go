@@ -109,9 +109,6 @@ func (j *Joiner) Flush() {
 	j.order = nil
 }
 
-// Held returns the number of waiting calls.
-func (j *Joiner) Held() int { return len(j.order) }
-
 // letGo passes on a call that leaves the order.
 func (j *Joiner) letGo(h *held) {
 	j.bytes -= h.bytes

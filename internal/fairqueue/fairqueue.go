@@ -165,9 +165,6 @@ func (q *Queue[T]) flow(key string) *flow {
 	return f
 }
 
-// Queued reports whether the entry waits.
-func (e *Entry[T]) Queued() bool { return e.index >= 0 }
-
 // Before reports whether e is served before o.
 func (e *Entry[T]) Before(o *Entry[T]) bool {
 	return e.tag < o.tag || (e.tag == o.tag && e.order < o.order)

@@ -52,11 +52,10 @@ func (s *backend) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, erro
 func (s *backend) putRecord(ctx context.Context, r *store.Record, life string) (int64, error) {
 	id := recordID(recordGroup(r.RecordKey, life), r.ID)
 	for {
-		found, err := s.getMap(ctx, s.docs, []string{id}, include(fieldRevision, fieldWriters))
+		old, err := s.one(ctx, s.docs, id, include(fieldRevision, fieldWriters))
 		if err != nil {
 			return 0, err
 		}
-		old := found[id]
 		revision := old.int(fieldRevision)
 		if r.Revision != store.AnyRevision && r.Revision != revision {
 			return 0, store.Replaced("record")
@@ -88,8 +87,8 @@ func (s *backend) replaceRecord(ctx context.Context, id, life string, old payloa
 	if err != nil {
 		return false, err
 	}
-	found, err := s.getMap(ctx, s.docs, []string{id}, include(fieldWriters))
-	return slices.Contains(found[id].words(fieldWriters), nonce), err
+	now, err := s.one(ctx, s.docs, id, include(fieldWriters))
+	return slices.Contains(now.words(fieldWriters), nonce), err
 }
 
 func encodeRecord(r *store.Record, life string) payload {

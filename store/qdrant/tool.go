@@ -155,7 +155,6 @@ func newLife() string { return uuid.NewString() }
 
 // decodeTool reads a tool's point.
 func decodeTool(p point) (*tool, error) {
-	r := &reader{payload: p.payload}
 	g := &reader{payload: p.object(fieldGuide)}
 	t := &tool{id: p.id, life: p.word(fieldLife), p: p.payload}
 	t.info = memoryd.Tool{
@@ -166,8 +165,7 @@ func decodeTool(p point) (*tool, error) {
 			BasedOn: g.int("based_on"), ThroughSeq: g.int("through"), Written: g.time("written"),
 		},
 	}
-	r.keep(g.err)
-	return t, damaged("tool", r.err)
+	return t, damaged("tool", g.err)
 }
 
 func encodeGuideline(g *memoryd.Guideline) payload {

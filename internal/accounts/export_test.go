@@ -1,0 +1,4 @@
+package accounts
+
+// Held returns the number of waiting calls.
+func (j *Joiner) Held() int { return len(j.order) }
