@@ -225,19 +225,19 @@ func (s *search) against(c *candidate) (good int) {
 			good++
 		}
 	}
-	if c.what != notIn && c.what != notLike {
+	if c.what != notIn && c.what != notLike || c.property() {
 		return good
 	}
 	known := map[string]bool{"": true}
 	for i := range s.rows {
-		isNew := false
-		if s.rows[i].Bad {
+		v := s.rows[i].in[c.p].text
+		if c.what == notLike {
+			v = Form(v)
+		}
+		if s.rows[i].Bad || known[v] {
 			continue
 		}
-		for _, m := range c.members(&s.rows[i]) {
-			isNew, known[m] = isNew || !known[m], true
-		}
-		if isNew && i > last && !c.meets[i] {
+		if known[v] = true; i > last && !c.meets[i] {
 			good++
 		}
 	}

@@ -231,24 +231,6 @@ func (h *hypothesis) any(v value, is func(string) bool) bool {
 	return slices.ContainsFunc(elements(h.p, v.text), is)
 }
 
-// members are what a call gave of a set of values or forms; none for nothing, or no set.
-func (h *hypothesis) members(r *row) (list []string) {
-	v := r.in[h.p]
-	if v.kind != text {
-		return nil
-	}
-	for _, s := range elements(h.p, v.text) {
-		switch h.what {
-		case notIn:
-			list = append(list, s)
-		case notLike:
-			list = append(list, Form(s))
-		default:
-		}
-	}
-	return list
-}
-
 func hasField(state, field string) bool {
 	return slices.Contains(strings.Fields(state), field)
 }
