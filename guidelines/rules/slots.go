@@ -100,9 +100,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 		narrow = r.stateSaid(s, field)
 	case begins:
-		if good := otherHead(s.rows, h); good != "" {
-			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
-		}
+		narrow = r.headSaid(s)
 	case exceeds:
 		if !shown(h.set[0]) {
 			return "", nil, false
@@ -163,26 +161,73 @@ func valuesShown(worked []value) (show []string) {
 	return show
 }
 
-// valuesSaid notes which values were refused, and tells some.
+// valuesSaid notes which values were refused, and tells at most three that no good call gave and that
+// failed calls of enough runs gave.
 func (r *Rule) valuesSaid(behind []*row) string {
 	r.refused = map[string]bool{}
+	by, not := tally{}, []string(nil)
 	for _, b := range behind {
-		r.refused[b.in[r.when.p].text] = true
+		given := b.in[r.when.p].text
+		r.refused[given] = true
+		for _, s := range elements(r.when.p, given) {
+			by.add(s, b)
+		}
 	}
-	if not := r.when.refusedValues(behind); len(not) > 0 {
-		return ", not " + quoted(not)
+	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if by[s].met(false) && !slices.Contains(r.when.set, s) && shown(s) && len(not) < 3 {
+			not = append(not, s)
+		}
 	}
-	return ""
+	if len(not) == 0 {
+		return ""
+	}
+	return ", not " + quoted(not)
 }
 
-// stateSaid notes and tells which state worked.
+// mostOf is what of the texts of good calls most had, of those that may be told; "" for none.
+func mostOf(rows []row, may func(string) bool, texts func(r *row) []string) (best string) {
+	by := tally{}
+	for i := range rows {
+		if !rows[i].Bad {
+			for _, s := range texts(&rows[i]) {
+				by.add(s, &rows[i])
+			}
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if by[s].met(false) && may(s) && (best == "" || by[s].calls > by[best].calls) {
+			best = s
+		}
+	}
+	return best
+}
+
+// stateSaid notes and tells in which state the values of good calls stood most.
 func (r *Rule) stateSaid(s *search, field string) string {
-	good := otherStates(s.rows, &r.when)
+	good := mostOf(s.rows, shown, func(row *row) (states []string) {
+		source, _ := row.source(r.when.p)
+		for f := range strings.FieldsSeq(source.State) {
+			if state, is := strings.CutPrefix(f, field+"="); is {
+				states = append(states, state)
+			}
+		}
+		return states
+	})
 	if good == "" {
 		return ""
 	}
 	r.worked = field + "=" + good
 	return " (`" + good + "` worked)"
+}
+
+// headSaid notes and tells how the values of good calls begin most.
+func (r *Rule) headSaid(s *search) string {
+	may := func(head string) bool { return head != r.when.set[0] && shown(strings.TrimRight(head, "_-")) }
+	r.worked = mostOf(s.rows, may, func(row *row) []string { return []string{Head(row.in[r.when.p].text)} })
+	if r.worked == "" {
+		return ""
+	}
+	return "; " + quoted([]string{r.worked}) + " worked"
 }
 
 // workedValues lists the values of a parameter that worked in enough calls, the most
@@ -223,56 +268,6 @@ func standing(rows []row, p string, of []value) []value {
 
 // maxSmall is how many values a parameter has at most whose values others may be shown.
 const maxSmall = 20
-
-// refusedValues are those that no good call gave and that failed calls of enough runs gave, at most three.
-func (h *hypothesis) refusedValues(behind []*row) []string {
-	by := tally{}
-	for _, b := range behind {
-		for _, s := range elements(h.p, b.in[h.p].text) {
-			if !slices.Contains(h.set, s) {
-				by.add(s, b)
-			}
-		}
-	}
-	var out []string
-	for _, t := range slices.Sorted(maps.Keys(by)) {
-		if by[t].met(false) && shown(t) && len(out) < 3 {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// otherStates is the state in which the values of good calls stood most; "" where it may
-// not be shown.
-func otherStates(rows []row, h *hypothesis) string {
-	field, _, _ := strings.Cut(h.set[0], "=")
-	by := tally{}
-	for i := range rows {
-		s, ok := rows[i].source(h.p)
-		if rows[i].Bad || !ok {
-			continue
-		}
-		for f := range strings.FieldsSeq(s.State) {
-			if state, is := strings.CutPrefix(f, field+"="); is {
-				by.add(state, &rows[i])
-			}
-		}
-	}
-	return by.most(shown)
-}
-
-// otherHead is how the values of good calls begin most; "" where they begin in no way that
-// may be shown.
-func otherHead(rows []row, h *hypothesis) string {
-	by := tally{}
-	for i := range rows {
-		if s := Head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
-			by.add(s, &rows[i])
-		}
-	}
-	return by.most(func(s string) bool { return shown(strings.TrimRight(s, "_-")) })
-}
 
 // boundSaid moves the bound to the number in the gap between good and failed calls
 // that the messages agree on, and gives the gap.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -269,17 +268,6 @@ func (t tally) add(s string, r *row) {
 		t[s] = &quorum{}
 	}
 	t[s].add(r)
-}
-
-// most is the text with most calls behind it that has a quorum and may stand in a line; ""
-// where there is none.
-func (t tally) most(may func(string) bool) (best string) {
-	for _, s := range slices.Sorted(maps.Keys(t)) {
-		if t[s].met(false) && may(s) && (best == "" || t[s].calls > t[best].calls) {
-			best = s
-		}
-	}
-	return best
 }
 
 // several reports whether there are several sources: then a rule needs two.
