@@ -70,24 +70,22 @@ func (v *view) turn(tool string) (n int, pause float64) {
 
 // given lists what answers of a tool in the run gave for a parameter, newest first:
 // where some stood under its name, these alone.
-func (v *view) given() func(path, tool string) []tested.Given {
-	return func(path, tool string) []tested.Given {
-		name := path[strings.LastIndexByte(path, '.')+1:]
-		var out, named []tested.Given
-		for _, c := range v.valuesSeen() {
-			switch {
-			case tool != "" && c.tool != tool:
-			case slices.Contains(c.Under, name):
-				named = append(named, c.Given)
-			default:
-				out = append(out, c.Given)
-			}
+func (v *view) given(path, tool string) []tested.Given {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	var out, named []tested.Given
+	for _, c := range v.valuesSeen() {
+		switch {
+		case tool != "" && c.tool != tool:
+		case slices.Contains(c.Under, name):
+			named = append(named, c.Given)
+		default:
+			out = append(out, c.Given)
 		}
-		if len(named) > 0 {
-			return named
-		}
-		return out
 	}
+	if len(named) > 0 {
+		return named
+	}
+	return out
 }
 
 // broken are the warnings of the rules that a planned call breaks.
@@ -143,7 +141,7 @@ func (m *Model) mend(v *view) fix {
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
-		edits := t.Mend(p, v.given())
+		edits := t.Mend(p, v.given)
 		if len(edits) == 0 {
 			return fix{}
 		}

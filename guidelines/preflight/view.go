@@ -3,7 +3,6 @@ package preflight
 import (
 	"bytes"
 	"slices"
-	"time"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -14,8 +13,13 @@ import (
 // view is a planned call with what its run and the history show of it.
 type view struct {
 	Planned
+	m   *Model
 	in  *planned
 	met rules
+	// elsewhere are the equal calls of other runs.
+	elsewhere Count
+	hasWorked bool // the tool
+	failures  int  // of the tool
 	// own is the record of the input: all its tries, of any run.
 	own Count
 	// tries are the keys of the failed ones among them, oldest first.
@@ -49,9 +53,8 @@ func outcome(c *store.RunCall) (failed, known bool) {
 
 // view looks at a planned call.
 func (m *Model) view(in *planned, p Planned) *view {
-	t := &tally{m: m, v: &view{Planned: p, in: in}, hasWorked: m.judged > m.failed, failures: m.failed}
-	v := t.v
-	t.ofRun()
+	v := &view{Planned: p, in: in, m: m, hasWorked: m.judged > m.failed, failures: m.failed}
+	v.ofRun()
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
 		v.run = slices.DeleteFunc(v.run, func(c runCall) bool { return c.failed && m.avoids(v, &c) })
@@ -59,21 +62,21 @@ func (m *Model) view(in *planned, p Planned) *view {
 	other, from := m.otherwise(v)
 	for _, place := range m.byInput[in.identity] {
 		if c := &m.calls[place]; int(place) >= from && !other[c.key] {
-			t.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
+			v.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
 		}
 	}
 	if p.Run == "" { // a run tells more
-		t.since()
+		v.since()
 	}
 	for i := range v.run {
-		t.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same, false)
+		v.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same, false)
 	}
 	v.take()
 	common := 0.0
-	if c := v.lastFailure(); c != nil && v.state.streak > 0 {
-		common = shared(in.pieces, read(c.Input).pieces)
+	if v.state.streak > 0 { // the newest failed
+		common = shared(in.pieces, read(v.run[len(v.run)-1].Input).pieces)
 	}
-	v.met = met(in.identity, &v.state, common, t.elsewhere, t.hasWorked, t.failures)
+	v.met = met(in.identity, &v.state, common, v.elsewhere, v.hasWorked, v.failures)
 	return v
 }
 
@@ -127,91 +130,53 @@ func (v *view) take() {
 	}
 }
 
-// tally counts what is known of equal calls, and of all, while a view is made.
-type tally struct {
-	m         *Model
-	v         *view
-	elsewhere Count // equal calls of other runs
-	hasWorked bool
-	failures  int
-}
-
 // tried counts an equal call.
-func (t *tally) tried(key memoryd.CallKey, failed, isElsewhere bool) {
+func (v *view) tried(key memoryd.CallKey, failed, isElsewhere bool) {
 	if failed {
-		t.v.tries = append(t.v.tries, key)
+		v.tries = append(v.tries, key)
 	}
-	t.v.own.add(failed)
+	v.own.add(failed)
 	if isElsewhere {
-		t.elsewhere.add(failed)
+		v.elsewhere.add(failed)
 	}
 }
 
 // unlearned counts a call that the model has not learned from.
-func (t *tally) unlearned(key memoryd.CallKey, failed, isEqual, isElsewhere bool) {
-	if _, learned := t.m.keys[key]; learned {
+func (v *view) unlearned(key memoryd.CallKey, failed, isEqual, isElsewhere bool) {
+	if _, learned := v.m.keys[key]; learned {
 		return
 	}
 	if failed {
-		t.failures++
+		v.failures++
 	}
-	t.hasWorked = t.hasWorked || !failed
+	v.hasWorked = v.hasWorked || !failed
 	if isEqual {
-		t.tried(key, failed, isElsewhere)
+		v.tried(key, failed, isElsewhere)
 	}
 }
 
 // since counts the calls since the model was learned.
-func (t *tally) since() {
-	for i := range t.v.Since {
-		c := &t.v.Since[i].Call
+func (v *view) since() {
+	for i := range v.Since {
+		c := &v.Since[i].Call
 		if c.Evaluation.State == memoryd.Judged {
-			t.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, t.v.in.equals(c.Input), true)
+			v.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, v.in.equals(c.Input), true)
 		}
 	}
 }
 
 // ofRun counts the calls of the run, the oldest first.
-func (t *tally) ofRun() {
-	v, m := t.v, t.m
+func (v *view) ofRun() {
+	tool := v.m.options.Tool
 	for i := len(v.RunCalls) - 1; i >= 0; i-- {
 		c := &v.RunCalls[i]
 		failed, isKnown := outcome(c)
-		if !isKnown || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
+		if !isKnown || tool != "" && c.Tool != tool || c.Input == nil {
 			continue
 		}
 		same := v.in.equals(c.Input)
 		v.run = append(v.run, runCall{RunCall: c, failed: failed, same: same})
 	}
-}
-
-func (m *Model) tool() string { return m.options.Tool }
-
-// lastFailure is the newest failed call of the tool in the run, nil when there is
-// none.
-func (v *view) lastFailure() *runCall { return v.newest(func(c *runCall) bool { return c.failed }) }
-
-// sameFailure is the newest failed try of this input in the run, nil when there is
-// none.
-func (v *view) sameFailure() *runCall {
-	return v.newest(func(c *runCall) bool { return c.failed && c.same })
-}
-
-func (v *view) newest(is func(*runCall) bool) *runCall {
-	for i := range slices.Backward(v.run) {
-		if c := &v.run[i]; is(c) {
-			return c
-		}
-	}
-	return nil
-}
-
-// ago is how long before now a call was made, zero when that cannot be told.
-func (v *view) ago(c *runCall) time.Duration {
-	if v.Now.IsZero() || c.Time.IsZero() || c.Time.After(v.Now) {
-		return 0
-	}
-	return v.Now.Sub(c.Time)
 }
 
 // equals reports whether an input is the planned one. One of other bytes, whatever their order,

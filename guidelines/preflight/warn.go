@@ -53,7 +53,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 	switch r {
 	case RepeatsFailure:
-		return m.repeats(v, fix)
+		return m.repeats(v, fix), true
 	case OnlyFailed:
 		if v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
 			return Warning{}, false
@@ -68,31 +68,28 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 }
 
 // repeats says that this very call failed in this run.
-func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
-	c := v.sameFailure()
-	if c == nil {
-		return Warning{}, false
-	}
-	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c, fix))}
+func (m *Model) repeats(v *view, fix fix) (w Warning) {
 	for i := range v.run {
-		if v.run[i].failed && v.run[i].same {
-			w.Calls = append(w.Calls, v.run[i].Key)
+		if c := &v.run[i]; c.failed && c.same {
+			w.Calls = append(w.Calls, c.Key)
+			w.Text = fmt.Sprintf("This call failed in this run%s. %s", v.ago(c), m.change(c, fix))
 		}
 	}
-	return w, true
+	return w
 }
 
-// before says how long ago something was.
-func before(ago time.Duration) string {
-	switch {
-	case ago <= 0:
+// ago says how long before now a call was made; "" when that cannot be told.
+func (v *view) ago(c *runCall) string {
+	switch ago := v.Now.Sub(c.Time); {
+	case v.Now.IsZero(), c.Time.IsZero(), ago <= 0:
 		return ""
 	case ago < 2*time.Minute:
 		return fmt.Sprintf(" %d s ago", max(1, int(ago.Seconds())))
 	case ago < 2*time.Hour:
 		return fmt.Sprintf(" %d min ago", int(ago.Minutes()))
+	default:
+		return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 	}
-	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
 // change says what to do about a refused call, nil for none of this run: what is suggested, or what
@@ -197,7 +194,7 @@ const highRisk = 0.9
 
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
-	if v.lastFailure() == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+	if m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
 		return Warning{}, false
 	}
 	w := Warning{}
