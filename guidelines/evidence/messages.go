@@ -42,11 +42,10 @@ const (
 // shape is the form of messages while they are collected.
 type shape struct {
 	Message
+	backing
 
 	pieces []piece // a raw part that varies is ""
 	short  bool    // some went on in another way
-	runs   map[uint64]bool
-	by     backers
 	said   []saying
 }
 
@@ -83,10 +82,7 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 			if at >= 0 {
 				s = bySize[size][at]
 			} else if len(all) < maxClusters {
-				s = &shape{
-					pieces: slices.Clone(said.pieces), runs: map[uint64]bool{},
-					Message: Message{ID: itemID("message", said.masked)},
-				}
+				s = &shape{pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", said.masked)}}
 				all = append(all, s)
 				bySize[size] = append(bySize[size], s)
 			} else {
@@ -103,7 +99,7 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 	slices.SortStableFunc(all, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
 	list := make([]Message, len(all))
 	for i, s := range all {
-		s.Runs, s.Sole, s.Text = len(s.runs), who.sole(s.by), s.text(who)
+		s.Calls, s.Runs, s.Sole, s.Text = s.calls, len(s.runs), who.sole(s.by), s.text(who)
 		list[i] = s.Message
 	}
 	return list
@@ -119,10 +115,9 @@ const (
 // sameAnswer is the text that nine in ten good calls were answered with, whatever their inputs.
 func sameAnswer(obs []Observation, who *parties) *Message {
 	type answered struct {
-		Message
+		backing
 
-		inputs, runs map[uint64]bool
-		by           backers
+		inputs map[uint64]bool
 	}
 	good, texts := 0, map[string]*answered{}
 	for i := range obs {
@@ -136,17 +131,15 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 		}
 		a := texts[ob.Answer.Text]
 		if a == nil {
-			a = &answered{Message: Message{Text: ob.Answer.Text}, inputs: map[uint64]bool{}, runs: map[uint64]bool{}}
+			a = &answered{inputs: map[uint64]bool{}}
 			texts[ob.Answer.Text] = a
 		}
-		a.Calls++
-		a.inputs[hashOf("input", string(ob.Input))], a.runs[ob.ownRun()] = true, true
-		a.by.add(who.of[i])
+		a.add(ob.ownRun(), who.of[i])
+		a.inputs[hashOf("input", string(ob.Input))] = true
 	}
-	for _, a := range texts {
-		if 10*a.Calls >= 9*good && len(a.inputs) >= sameInputs {
-			a.Runs, a.Sole = len(a.runs), who.sole(a.by)
-			return &a.Message
+	for text, a := range texts {
+		if 10*a.calls >= 9*good && len(a.inputs) >= sameInputs {
+			return &Message{Text: text, Calls: a.calls, Runs: len(a.runs), Sole: who.sole(a.by)}
 		}
 	}
 	return nil
@@ -175,10 +168,8 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 			s.pieces[i].mask = maskAny
 		}
 	}
-	s.Calls++
+	s.add(ob.ownRun(), party)
 	s.Keys = append(s.Keys, ob.Key)
-	s.runs[ob.ownRun()] = true
-	s.by.add(party)
 	s.said = append(s.said, saying{ps, ob.ownRun(), party})
 }
 
@@ -212,12 +203,7 @@ const (
 // often lists what stands often in a part that varies; else maskAny. Of several words in a row
 // those stand masked.
 func (s *shape) often(from, to int, who *parties) string {
-	type tally struct {
-		calls int
-		runs  map[uint64]bool
-		by    backers
-	}
-	words := map[string]*tally{}
+	words := map[string]*backing{}
 	for i := range s.said {
 		said := &s.said[i]
 		word := said.pieces[from].raw
@@ -229,12 +215,10 @@ func (s *shape) often(from, to int, who *parties) string {
 			if len(words) > 2*oftenWords {
 				return maskAny
 			}
-			t = &tally{runs: map[uint64]bool{}}
+			t = &backing{}
 			words[word] = t
 		}
-		t.calls++
-		t.runs[said.run] = true
-		t.by.add(said.party)
+		t.add(said.run, said.party)
 	}
 	list, covered := slices.Sorted(maps.Keys(words)), 0
 	list = slices.DeleteFunc(list, func(w string) bool {
@@ -245,11 +229,11 @@ func (s *shape) often(from, to int, who *parties) string {
 	for _, w := range list[:min(oftenWords, len(list))] {
 		covered += words[w].calls
 	}
-	if 2*covered < s.Calls {
+	if 2*covered < s.calls {
 		return maskAny
 	}
 	list = list[:min(oftenWords, len(list))]
-	if covered < s.Calls {
+	if covered < s.calls {
 		list = append(list, maskAny)
 	}
 	return strings.Join(list, "|")

@@ -225,5 +225,21 @@ func (b *backers) add(party uint64) {
 	b.several = b.several || party != 0 && party != b.one
 }
 
+// backing is what is behind something: calls, their runs and their parties.
+type backing struct {
+	calls int
+	runs  map[uint64]bool
+	by    backers
+}
+
+func (b *backing) add(run, party uint64) {
+	if b.runs == nil {
+		b.runs = map[uint64]bool{}
+	}
+	b.calls++
+	b.runs[run] = true
+	b.by.add(party)
+}
+
 // sole reports whether one party of several is behind it all, or only calls that name none.
 func (p *parties) sole(b backers) bool { return p.known > 1 && !b.several }
