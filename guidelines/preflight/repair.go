@@ -62,16 +62,18 @@ func numbersIn(s string) []float64 {
 
 // balance repairs numbers whose sum was refused: where a message names two numbers
 // of which one is the sum of what the call gave, the other is what the sum has to
-// be.
+// be, as long as the rest of the input stays.
 func (m *Model) balance(v *view, c *runCall) fix {
 	numbers := numbersIn(textsafe.Head(errortext.Unwrap(c.Output), maxMessage))
 	if len(numbers) != 2 {
 		return fix{}
 	}
-	paid, planned := sums(leavesOf(c.Input)), sums(v.in.leaves)
+	refused := leavesOf(c.Input)
+	paid, planned := sums(refused), sums(v.in.leaves)
 	for _, path := range slices.Sorted(maps.Keys(planned)) {
 		for k, n := range numbers {
-			if total := numbers[1-k]; near(paid[path], n) && !near(total, n) && !near(planned[path], total) {
+			if total := numbers[1-k]; near(paid[path], n) && !near(total, n) && !near(planned[path], total) &&
+				without(refused, path) == without(v.in.leaves, path) {
 				return m.adjust(v, path, total-planned[path])
 			}
 		}
@@ -90,6 +92,14 @@ func sums(leaves []leaf) map[string]float64 {
 		}
 	}
 	return of
+}
+
+// without is the identity of an input without the list that a path leads into.
+func without(leaves []leaf, path string) uint64 {
+	list, _, _ := strings.Cut(path, "[]")
+	return identityOf(slices.DeleteFunc(slices.Clone(leaves), func(l leaf) bool {
+		return l.Kind == tested.Object || strings.HasPrefix(l.Path, list)
+	}))
 }
 
 // adjust adds to the last of the numbers at a path that stays above zero.

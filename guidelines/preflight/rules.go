@@ -13,7 +13,7 @@ type Rule uint8
 // The rules. A call meets at most one of the four rules on consecutive failures.
 const (
 	RepeatsFailure Rule = iota // this input already failed in this run
-	OnlyFailed                 // this input failed in all other runs that tried it
+	OnlyFailed                 // this input failed whenever it was tried
 	NeverWorked                // the tool failed three times or more and never worked
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
@@ -75,7 +75,7 @@ func (r *Rates) of(rule Rule) (rate, weight float64) {
 // met, from what was known before it.
 type replay struct {
 	runs   map[string]*runState
-	inputs map[uint64]*record
+	inputs map[uint64]Count
 	worked bool
 	failed int
 }
@@ -91,24 +91,8 @@ type runState struct {
 // have if a call is a further try of one that failed.
 const muchInCommon = 0.4
 
-// record is how often an input was tried and failed, by the runs that did.
-type record struct {
-	Count
-
-	run     string // the only run that tried it, "" when there are more or it is not known
-	several bool
-}
-
-// elsewhere is the record without the tries of a run, where that can be told.
-func (r *record) elsewhere(run string) Count {
-	if r == nil || run != "" && r.run == run && !r.several {
-		return Count{}
-	}
-	return r.Count
-}
-
 func newReplay() *replay {
-	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}}
+	return &replay{runs: map[string]*runState{}, inputs: map[uint64]Count{}}
 }
 
 func (p *replay) run(name string) *runState {
@@ -125,7 +109,7 @@ func (p *replay) run(name string) *runState {
 // met lists the rules that a call meets before it is made.
 // common is which share of its features the input has in common with the call of
 // the run that failed last.
-func met(input uint64, run *runState, common float64, elsewhere Count, toolWorked bool, toolFailed int) (set rules) {
+func met(input uint64, run *runState, common float64, tries Count, toolWorked bool, toolFailed int) (set rules) {
 	if run.last[input] {
 		set.put(RepeatsFailure)
 	}
@@ -140,7 +124,7 @@ func met(input uint64, run *runState, common float64, elsewhere Count, toolWorke
 	default:
 		set.put(FailedOnce)
 	}
-	if elsewhere.Calls > 0 && elsewhere.Failed == elsewhere.Calls {
+	if tries.Calls > 0 && tries.Failed == tries.Calls {
 		set.put(OnlyFailed)
 	}
 	if !toolWorked && toolFailed >= 3 {
@@ -157,8 +141,8 @@ func (p *replay) next(h *history, place int32) rules {
 	if run.streak > 0 {
 		common = shared(h.read.of(place), h.read.of(run.failed))
 	}
-	r := p.inputs[c.identity]
-	set := met(c.identity, run, common, r.elsewhere(c.run), p.worked, p.failed)
+	tries := p.inputs[c.identity]
+	set := met(c.identity, run, common, tries, p.worked, p.failed)
 	if !c.judged {
 		return set
 	}
@@ -166,12 +150,8 @@ func (p *replay) next(h *history, place int32) rules {
 	if c.failed() {
 		run.failed = place
 	}
-	if r == nil {
-		r = &record{run: c.run}
-		p.inputs[c.identity] = r
-	}
-	r.add(c.failed())
-	r.several = r.several || r.run != c.run || c.run == ""
+	tries.add(c.failed())
+	p.inputs[c.identity] = tries
 	if c.failed() {
 		p.failed++
 	} else {

@@ -13,11 +13,9 @@ import (
 // view is a planned call with what its run and the history show of it.
 type view struct {
 	Planned
-	m   *Model
-	in  *planned
-	met rules
-	// elsewhere are the equal calls of other runs.
-	elsewhere Count
+	m         *Model
+	in        *planned
+	met       rules
 	hasWorked bool // the tool
 	failures  int  // of the tool
 	// own is the record of the input: all its tries, of any run.
@@ -62,21 +60,21 @@ func (m *Model) view(in *planned, p Planned) *view {
 	other, from := m.otherwise(v)
 	for _, place := range m.byInput[in.identity] {
 		if c := &m.calls[place]; int(place) >= from && !other[c.key] {
-			v.tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
+			v.tried(c.key, c.failed())
 		}
 	}
 	if p.Run == "" { // a run tells more
 		v.since()
 	}
 	for i := range v.run {
-		v.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same, false)
+		v.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same)
 	}
 	v.take()
 	common := 0.0
 	if v.state.streak > 0 { // the newest failed
 		common = shared(in.pieces, read(v.run[len(v.run)-1].Input).pieces)
 	}
-	v.met = met(in.identity, &v.state, common, v.elsewhere, v.hasWorked, v.failures)
+	v.met = met(in.identity, &v.state, common, v.own, v.hasWorked, v.failures)
 	return v
 }
 
@@ -131,18 +129,15 @@ func (v *view) take() {
 }
 
 // tried counts an equal call.
-func (v *view) tried(key memoryd.CallKey, failed, isElsewhere bool) {
+func (v *view) tried(key memoryd.CallKey, failed bool) {
 	if failed {
 		v.tries = append(v.tries, key)
 	}
 	v.own.add(failed)
-	if isElsewhere {
-		v.elsewhere.add(failed)
-	}
 }
 
 // unlearned counts a call that the model has not learned from.
-func (v *view) unlearned(key memoryd.CallKey, failed, isEqual, isElsewhere bool) {
+func (v *view) unlearned(key memoryd.CallKey, failed, isEqual bool) {
 	if _, learned := v.m.keys[key]; learned {
 		return
 	}
@@ -151,7 +146,7 @@ func (v *view) unlearned(key memoryd.CallKey, failed, isEqual, isElsewhere bool)
 	}
 	v.hasWorked = v.hasWorked || !failed
 	if isEqual {
-		v.tried(key, failed, isElsewhere)
+		v.tried(key, failed)
 	}
 }
 
@@ -160,7 +155,7 @@ func (v *view) since() {
 	for i := range v.Since {
 		c := &v.Since[i].Call
 		if c.Evaluation.State == memoryd.Judged {
-			v.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, v.in.equals(c.Input), true)
+			v.unlearned(c.Key, c.Evaluation.Score <= memoryd.ScoreFailure, v.in.equals(c.Input))
 		}
 	}
 }
