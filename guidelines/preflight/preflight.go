@@ -390,7 +390,7 @@ const mostOfOne = 0.49
 // none is like it, would not be most of these calls without those of one source, and that is
 // another than the caller.
 func (m *Model) oneOther(v *view, near []neighbour) bool {
-	if !m.options.Shared || len(v.breaks) > 0 || v.state.streak > 0 {
+	if !m.options.Shared || len(v.breaks) > 0 || v.streak > 0 {
 		return false
 	}
 	failed, good := map[uint64]int{}, 0

@@ -106,20 +106,20 @@ func (p *replay) run(name string) *runState {
 	return s
 }
 
-// met lists the rules that a call meets before it is made.
-// common is which share of its features the input has in common with the call of
-// the run that failed last.
-func met(input uint64, run *runState, common float64, tries Count, toolWorked bool, toolFailed int) (set rules) {
-	if run.last[input] {
+// met lists the rules that a call meets before it is made: repeats says that its input failed in
+// the run when it was tried last, streak how many calls failed in a row before it, and common which
+// share of its pieces the input has in common with the newest of these.
+func met(repeats bool, streak int, common float64, tries Count, toolWorked bool, toolFailed int) (set rules) {
+	if repeats {
 		set.put(RepeatsFailure)
 	}
 	switch {
-	case run.streak == 0:
+	case streak == 0:
 	case common < muchInCommon:
 		set.put(FailedChanged)
-	case run.streak >= 3:
+	case streak >= 3:
 		set.put(FailedThrice)
-	case run.streak == 2:
+	case streak == 2:
 		set.put(FailedTwice)
 	default:
 		set.put(FailedOnce)
@@ -142,30 +142,20 @@ func (p *replay) next(h *history, place int32) rules {
 		common = shared(h.read.of(place), h.read.of(run.failed))
 	}
 	tries := p.inputs[c.identity]
-	set := met(c.identity, run, common, tries, p.worked, p.failed)
+	set := met(run.last[c.identity], run.streak, common, tries, p.worked, p.failed)
 	if !c.judged {
 		return set
 	}
-	run.take(c.identity, c.failed())
-	if c.failed() {
-		run.failed = place
-	}
+	run.last[c.identity] = c.failed()
 	tries.add(c.failed())
 	p.inputs[c.identity] = tries
-	if c.failed() {
-		p.failed++
-	} else {
-		p.worked = true
+	if !c.failed() {
+		run.streak, p.worked = 0, true
+		return set
 	}
+	run.streak, run.failed = run.streak+1, place
+	p.failed++
 	return set
-}
-
-func (s *runState) take(input uint64, failed bool) {
-	s.last[input] = failed
-	s.streak++
-	if !failed {
-		s.streak = 0
-	}
 }
 
 // shared is which share of the features of two inputs, taken together, both have.

@@ -23,11 +23,12 @@ type view struct {
 	// tries are the keys of the failed ones among them, oldest first.
 	tries []memoryd.CallKey
 	// run are the tool's calls in the run, oldest first.
-	run    []runCall
-	state  runState
-	seen   []*seenValue // read when it is asked for
-	breaks []*Tested    // what it breaks of what calls bear out
-	kept   Count        // the calls that say something of it, where rules on the run are kept; else none
+	run     []runCall
+	repeats bool         // this input failed in the run when it was tried last
+	streak  int          // how many calls of the run failed in a row, up to the newest
+	seen    []*seenValue // read when it is asked for
+	breaks  []*Tested    // what it breaks of what calls bear out
+	kept    Count        // the calls that say something of it, where rules on the run are kept; else none
 	// observer has read the calls of the run; nil before it is needed.
 	observer *evidence.Observer
 	past     map[memoryd.CallKey]*tested.Planned // the tool's calls of the run, as they were planned
@@ -71,10 +72,10 @@ func (m *Model) view(in *planned, p Planned) *view {
 	}
 	v.take()
 	common := 0.0
-	if v.state.streak > 0 { // the newest failed
+	if v.streak > 0 { // the newest failed
 		common = shared(in.pieces, read(v.run[len(v.run)-1].Input).pieces)
 	}
-	v.met = met(in.identity, &v.state, common, v.own, v.hasWorked, v.failures)
+	v.met = met(v.repeats, v.streak, common, v.own, v.hasWorked, v.failures)
 	return v
 }
 
@@ -118,13 +119,14 @@ func (m *Model) otherwise(v *view) (other map[memoryd.CallKey]bool, from int) {
 
 // take looks at how the tool's calls in the run came out.
 func (v *view) take() {
-	v.state.last = map[uint64]bool{}
 	for i := range v.run {
-		identity := v.in.identity
-		if !v.run[i].same {
-			identity++ // that of no call
+		c := &v.run[i]
+		if c.same {
+			v.repeats = c.failed
 		}
-		v.state.take(identity, v.run[i].failed)
+		if v.streak++; !c.failed {
+			v.streak = 0
+		}
 	}
 }
 

@@ -175,8 +175,8 @@ func (m *Model) reason(v *view) Warning {
 	switch {
 	case v.own.Failed > 0:
 		w.Text = "This input failed " + times(v.own) + "."
-	case v.state.streak > 0:
-		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", v.state.streak)
+	case v.streak > 0:
+		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", v.streak)
 	case m.failed > 0:
 		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.failed, m.judged)
 	default:
@@ -198,7 +198,7 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		return Warning{}, false
 	}
 	w := Warning{}
-	n := v.state.streak
+	n := v.streak
 	for _, c := range v.run[len(v.run)-n:] {
 		w.Calls = append(w.Calls, c.Key)
 	}
