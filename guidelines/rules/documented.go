@@ -267,6 +267,18 @@ type refusal struct {
 	tried, worked int // changed calls on the same file after it, in its run
 }
 
+// take counts the call at a place among those behind the refusal.
+func (r *refusal) take(c *Call, place int) {
+	r.Calls++
+	r.Behind = append(r.Behind, place)
+	if c.Failed {
+		r.Failed++
+	}
+	if c.Named {
+		r.runs[c.Run] = true
+	}
+}
+
 // heard lists the documented refusals that calls heard which no other rule explains, with
 // what to do about them. Where rules explain half of those that heard one, they say more.
 func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rule) {
@@ -308,14 +320,7 @@ func heard(tool string, calls []Call, rows []row, explained []bool) (found []Rul
 		if r.all++; explained[i] {
 			continue
 		}
-		r.Calls++
-		r.Behind = append(r.Behind, i)
-		if c.Failed {
-			r.Failed++
-		}
-		if c.Named {
-			r.runs[c.Run] = true
-		}
+		r.take(c, i)
 	}
 	for _, id := range slices.Sorted(maps.Keys(by)) {
 		if r := by[id]; r.Calls >= minHeard && 2*r.Calls > r.all && (r.tried < minRefuted || r.worked > 0) {

@@ -11,8 +11,6 @@ import (
 func (h *hypothesis) line(narrow string, shown []string) string {
 	line, p := conditions[h.what].line, spoken(h.p)
 	switch each := strings.HasSuffix(h.p, ofEach); {
-	case h.what == says: // see handbook
-		return ""
 	case h.op != "":
 		line = h.ofTwo()
 	case h.property() && !each && h.what != differ:
@@ -38,40 +36,55 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	).Replace(line)
 }
 
-// varied is the line of a condition that can be told in several ways; "" where nothing can be said
-// of what worked.
+// varied is the line of a condition that can be told in several ways; "" where nothing can be said.
 func (h *hypothesis) varied(shown []string) string {
-	switch {
-	case h.what == unseen && h.tool != "":
-		return "Copy {p} exactly from an answer of `{tool}`"
-	case h.what == unseen && len(h.set) > 0:
-		return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
-	case h.what == unseen:
-		return "Copy {p} exactly from an earlier answer"
-	case h.what == begins && strings.Trim(h.set[0], "`") == "":
-		return "Give no {p} that begins with backticks"
-	case h.what == begins:
+	switch h.what {
+	case is, notIn:
+		return h.choice(shown)
+	case begins:
+		if strings.Trim(h.set[0], "`") == "" {
+			return "Give no {p} that begins with backticks"
+		}
 		return "Give no {p} that begins with {set}{narrow}"
-	case h.what == lastNotIn && slices.Contains(h.set, unused):
-		return "Give no {p} that the run last used in {any}"
-	case h.what == lastNotIn && len(h.valuesThere()) > 0:
-		return "Give a {p} that the run last used in {any}, or {there}"
-	case h.what == lastNotIn:
-		return "Give a {p} that the run last used in {any}"
-	case h.what == differ && strings.HasSuffix(h.p, ofItems) && strings.HasSuffix(h.q, ofItems):
-		return "Give as many elements in {p} as in {q}"
-	case h.what == differ:
+	case unseen:
+		switch {
+		case h.tool != "":
+			return "Copy {p} exactly from an answer of `{tool}`"
+		case len(h.set) > 0:
+			return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
+		}
+		return "Copy {p} exactly from an earlier answer"
+	case differ:
+		if strings.HasSuffix(h.p, ofItems) && strings.HasSuffix(h.q, ofItems) {
+			return "Give as many elements in {p} as in {q}"
+		}
 		return "Let {amount} and {other} be the same"
+	case lastNotIn:
+		switch {
+		case slices.Contains(h.set, unused):
+			return "Give no {p} that the run last used in {any}"
+		case len(h.valuesThere()) > 0:
+			return "Give a {p} that the run last used in {any}, or {there}"
+		}
+		return "Give a {p} that the run last used in {any}"
+	default: // see handbook
+		return ""
+	}
+}
+
+// choice says which values to give, or not to give; "" where nothing can be said of what worked.
+func (h *hypothesis) choice(shown []string) (line string) {
+	switch {
 	case len(shown) == 0:
 		return ""
 	case h.what == is && h.property():
 		return "Give no element of {p} as {set}; {shown} worked"
 	case h.what == is:
 		return "Do not give {p} as {set}; {shown} worked"
-	}
-	line := "Give {p} as one of {shown}{narrow}"
-	if len(shown) < len(h.set) {
+	case len(shown) < len(h.set):
 		line = "Give {p} as a value that worked, such as {shown}{narrow}"
+	default:
+		line = "Give {p} as one of {shown}{narrow}"
 	}
 	if h.property() {
 		line = strings.Replace(line, "{p}", "each of {p}", 1)
