@@ -100,10 +100,7 @@ type forecast struct {
 		Text, Severity string
 		Evidence       []string
 	} `json:"warnings"`
-	Suggestion *struct {
-		Input json.RawMessage `json:"input"`
-		Text  string          `json:"text"`
-	} `json:"suggestion"`
+	Suggestion *json.RawMessage `json:"suggestion"` // the input, with one change
 }
 
 // replay is what a server told of the calls of a recording.
@@ -291,7 +288,7 @@ func (f told) lines(tool string) (lines []string) {
 		lines = append(lines, at+fmt.Sprintf("%s\t%s\t%s", w.Severity, strings.Join(w.Evidence, ","), sinceThen.ReplaceAllString(w.Text, "<time> ago")))
 	}
 	if f.Suggestion != nil {
-		lines = append(lines, at+fmt.Sprintf("suggestion\t%s\t%s", f.Suggestion.Input, f.Suggestion.Text))
+		lines = append(lines, at+"suggestion\t"+string(*f.Suggestion))
 	}
 	return lines
 }
