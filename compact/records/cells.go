@@ -11,7 +11,7 @@ import (
 
 // cells flattens an object: its plain values, small objects and lists.
 func (w *walker) cells(n *node) []cell {
-	var out []cell
+	out := make([]cell, 0, len(n.kids))
 	for i := range n.kids {
 		kid, name := &n.kids[i], n.keys[i]
 		switch {

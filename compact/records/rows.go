@@ -215,7 +215,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		}
 		return
 	}
-	r := &row{head: w.head(name, cells, lead), texts: map[string]string{}}
+	r := &row{head: w.head(name, cells, lead), texts: make(map[string]string, len(cells))}
 	r.head.rows++
 	switch {
 	case key >= 0:
@@ -228,7 +228,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	if r.of.text != "" {
 		r.cost = s.o.Count(r.of.label+" "+r.of.text) + 1
 	}
-	var own []cell
+	own := make([]cell, 0, len(cells))
 	for i, c := range cells {
 		if r.texts[c.label] = c.text; i != key && len(c.parts) == 0 {
 			own = append(own, c)

@@ -150,8 +150,12 @@ func (s *Set) said() (n int) {
 
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
-	items := slices.DeleteFunc(slices.Clone(c.s.items), func(it *item) bool { return !of(it) })
-	slices.Reverse(items)
+	var items []*item
+	for _, it := range slices.Backward(c.s.items) {
+		if of(it) {
+			items = append(items, it)
+		}
+	}
 	c.from(items, share, room)
 }
 
@@ -278,10 +282,11 @@ func (c *choice) write() Selection {
 	var heads []*item
 	under, shapes, written, rows := map[*item][]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
+		if !it.taken || written[it.row] {
+			continue
+		}
 		head, text := c.headOf(it), it.text
 		switch {
-		case !it.taken || written[it.row]:
-			continue
 		case it.is(userItem | assistantItem):
 			out.Said = append(out.Said, it.text)
 			continue
