@@ -145,7 +145,7 @@ func (c *collector) text(at hash, l *leaf) {
 	for w := range strings.FieldsFuncSeq(lower, separates) {
 		h := seed.add(w)
 		c.put(word, at.with(h))
-		if last != 0 {
+		if last != 0 && !strings.ContainsAny(w, "0123456789") { // such words hardly come in the same pair again
 			c.put(pair, at.with(last).with(h))
 		}
 		last = h
