@@ -10,76 +10,74 @@ import (
 // much it counts.
 type example struct {
 	features []uint32
-	meaning  *vector // the sum over its words
 	yes      bool
 	weight   float64
+	logit    float64 // the answer by what is learned so far
 }
 
-// How the model is fitted: so many passes over the examples with AdaGrad's steps.
+// How the model is fitted. Weights are held near 0, those of frequent features more strictly. It
+// is done when no weight moves by more than the tolerance.
 const (
-	passes = 20
-	rate   = 0.1
-	decay  = 0.0005
+	ridge     = 0.01
+	frequency = 0.5 // the power of a feature's frequency that its ridge grows by
+	biasRidge = 0.001
+	tolerance = 0.01
 )
 
-// model is what is learned for one question: a weight for each feature, and one for
-// each axis of meaning, by which words that no example holds get theirs.
-type model struct {
-	bias    float64
-	weights [1 << score.Bits]float64
-	axes    vector
+// weight is one of those to fit, with the examples that it counts in, and how much in each.
+type weight struct {
+	value, ridge float64
+	in           []occurrence
 }
 
-// fold gives the weights with those of all words that have a meaning.
-func (m *model) fold(words *meanings, out *[1 << score.Bits]float64) {
-	*out = m.weights
-	for feature, v := range words.of {
-		out[feature] += m.axes.dot(v)
-	}
+type occurrence struct {
+	*example
+	times float64
 }
 
-// learn fits a logistic model. Equal examples in an equal order give equal weights.
-func learn(examples []example) *model {
-	m := &model{}
-	var steps [1 << score.Bits]float64
-	var axisSteps vector
-	biasSteps := 0.0
-	order := make([]int, len(examples))
-	for i := range order {
-		order[i] = i
-	}
-	random := uint64(1)
-	for range passes {
-		for i := len(order) - 1; i > 0; i-- {
-			random = random*6364136223846793005 + 1442695040888963407
-			k := int(random>>33) % (i + 1)
-			order[i], order[k] = order[k], order[i]
+// fit moves a weight by one step of Newton's method, and returns by how much.
+func (w *weight) fit() float64 {
+	slope, curve := w.ridge*w.value, w.ridge
+	for _, e := range w.in {
+		p := 1 / (1 + math.Exp(-e.logit))
+		curve += e.weight * e.times * e.times * p * (1 - p)
+		if e.yes {
+			p--
 		}
-		for _, i := range order {
-			e := &examples[i]
-			norm := 1 / math.Sqrt(float64(max(len(e.features), 1)))
-			z := m.axes.dot(e.meaning)
-			for _, x := range e.features {
-				z += m.weights[x]
-			}
-			miss := 1 / (1 + math.Exp(-m.bias-z*norm))
-			if e.yes {
-				miss--
-			}
-			miss *= e.weight
-			for _, x := range e.features {
-				g := miss*norm + decay*m.weights[x]
-				steps[x] += g * g
-				m.weights[x] -= rate * g / (math.Sqrt(steps[x]) + 1e-6)
-			}
-			for k := range m.axes {
-				g := miss*norm*float64(e.meaning[k]) + axisDecay*float64(m.axes[k])
-				axisSteps[k] += float32(g * g)
-				m.axes[k] -= float32(axisRate * g / (math.Sqrt(float64(axisSteps[k])) + 1e-6))
-			}
-			biasSteps += miss * miss
-			m.bias -= rate * miss / (math.Sqrt(biasSteps) + 1e-6)
+		slope += e.weight * e.times * p
+	}
+	step := -slope / curve
+	w.value += step
+	for _, e := range w.in {
+		e.logit += step * e.times
+	}
+	return math.Abs(step)
+}
+
+// learn fits a logistic regression. Its loss has one minimum, which is found whatever the order
+// of the examples.
+func learn(examples []example) (bias float64, weights [1 << score.Bits]float64) {
+	constant := weight{ridge: biasRidge}
+	all := make([]weight, len(weights))
+	for i := range examples {
+		e := &examples[i]
+		constant.in = append(constant.in, occurrence{e, 1})
+		norm := score.Norm(len(e.features))
+		for _, x := range e.features {
+			all[x].in = append(all[x].in, occurrence{e, norm})
 		}
 	}
-	return m
+	for i := range all {
+		all[i].ridge = ridge * math.Pow(float64(max(len(all[i].in), 1)), frequency)
+	}
+	for moved := 1.0; moved > tolerance; {
+		moved = constant.fit()
+		for i := range all {
+			moved = max(moved, all[i].fit())
+		}
+	}
+	for i := range all {
+		weights[i] = all[i].value
+	}
+	return constant.value, weights
 }

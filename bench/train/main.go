@@ -29,7 +29,7 @@ func main() {
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
 	models := flag.String("models", "",
 		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
-	programs := flag.String("programs", "", "first run the programs of this machine that this list names: commands.txt or unseen.txt")
+	programs := flag.String("programs", "", "first run the programs of this machine that this list names: commands.txt, documents.txt, tools.txt or unseen.txt")
 	servers := flag.Bool("servers", false, "first run the servers that servers.txt names, to be measured by what they answer")
 	flag.Parse()
 	if err := run(*root, *models, *programs, *check, *servers); err != nil {
@@ -63,19 +63,15 @@ func run(root, models, programs string, check, servers bool) error {
 		return err
 	}
 	sources = append(sources, random...)
-	words, err := readMeanings(folder)
-	if err != nil {
-		return err
-	}
 	for _, s := range sources {
 		s.readFeatures(judge)
 	}
 	fold(sources, models != "")
 	if models != "" {
-		return leaveOneOut(judge, sources, words, filepath.Join(models, digest(sources)))
+		return leaveOneOut(judge, sources, filepath.Join(models, digest(sources)))
 	}
 	if check {
-		if err := leaveOneOut(judge, sources, words, ""); err != nil {
+		if err := leaveOneOut(judge, sources, ""); err != nil {
 			return err
 		}
 	}
@@ -83,23 +79,21 @@ func run(root, models, programs string, check, servers bool) error {
 		return errors.New("nothing is written: MEMORYD_TEST_DATA must name the folder of the recordings, from which the model is learned too")
 	}
 	file := filepath.Join(root, "evaluate", "score", "weights.bin")
-	return os.WriteFile(file, fit(sources, "", words), 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(file, fit(sources, ""), 0o644) //nolint:gosec // a file of the sources
 }
 
 // fit learns from all sources but those of a fold and those that are held out.
-func fit(sources []*source, fold string, words *meanings) []byte {
+func fit(sources []*source, fold string) []byte {
 	var bias [2]float64
 	weights := new([2][1 << score.Bits]float64)
 	for k, yes := range []string{score.Failed: "error", score.Nothing: "partial"} {
 		var examples []example
 		for _, s := range sources {
 			if s.fold != fold && !s.held {
-				examples = append(examples, s.examples(yes, words)...)
+				examples = append(examples, s.examples(yes)...)
 			}
 		}
-		m := learn(examples)
-		bias[k] = m.bias
-		m.fold(words, &weights[k])
+		bias[k], weights[k] = learn(examples)
 	}
 	return score.Encode(bias, weights)
 }
@@ -125,12 +119,12 @@ func share(a, b int) float64 {
 }
 
 // leaveOneOut judges each source with a score that learned from all others.
-func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings, kept string) error {
+func leaveOneOut(judge *rules.Judge, sources []*source, kept string) error {
 	total := map[string]*figures{}
 	models := map[string]*score.Model{}
 	for _, s := range sources {
 		if models[s.fold] == nil {
-			m, err := modelWithout(sources, s.fold, words, kept)
+			m, err := modelWithout(sources, s.fold, kept)
 			if err != nil {
 				return err
 			}
@@ -152,11 +146,11 @@ func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings, kept st
 }
 
 // modelWithout learns from all but a fold, or takes what is kept of that.
-func modelWithout(sources []*source, fold string, words *meanings, kept string) (*score.Model, error) {
+func modelWithout(sources []*source, fold, kept string) (*score.Model, error) {
 	file := kept + "_" + fold
 	raw, err := os.ReadFile(file) //nolint:gosec // written below
 	if err != nil {
-		raw = fit(sources, fold, words)
+		raw = fit(sources, fold)
 		if kept != "" {
 			if err := keep(file, raw); err != nil {
 				return nil, err

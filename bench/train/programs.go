@@ -27,7 +27,9 @@ var saysNo = []string{"grep ", "diff ", "cmp "}
 // setsOf are the sets that a list fills; they share no tool. Of those of commands.txt one is to
 // learn from.
 var setsOf = map[string][]string{
-	"commands.txt": {"commands.txt", "commandsaside.txt"}, "tools.txt": {"tools.txt", "toolsaside.txt"}, "unseen.txt": {"unseen.txt"},
+	"commands.txt": {"commands.txt", "commandsaside.txt"}, "tools.txt": {"tools.txt", "toolsaside.txt"},
+	"documents.txt": {"documents.txt", "documentsaside.txt"},
+	"unseen.txt":    {"unseen.txt"},
 }
 
 // runPrograms runs what a list names, in a folder of its own, and writes what came of it to
@@ -58,6 +60,7 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 		ctx, cancel := context.WithTimeout(ctx, longest)
 		defer cancel()
 		c := exec.CommandContext(ctx, "bash", "-c", line)
+		c.WaitDelay = time.Second // a daemon that it left may hold its output open
 		c.Dir, c.Env = folder, append(os.Environ(), "HOME="+folder, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "SERVER="+server.URL)
 		out, err := c.CombinedOutput()
 		return strings.TrimSpace(scrub.Replace(string(out))), err

@@ -19,15 +19,15 @@ import (
 // heldOut are the sets of outputs that nothing is learned from, so that they tell how
 // good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
-	"twentysixth.txt", "programs.txt", "commandsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
-	"tools.txt", "toolsaside.txt", "unseen.txt",
+	"twentysixth.txt", "programs.txt", "commandsaside.txt", "documentsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
+	"toolsaside.txt", "unseen.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
 // less often than the labelled outputs do, and an empty result more, since there are few; a recorded call counts less, since tools
 // repeat themselves.
 const (
-	successWeight  = 1.5
+	successWeight  = 2.0
 	nothingWeight  = 2.8
 	recordedWeight = 0.2
 	mostAlike      = 3
@@ -37,9 +37,6 @@ const (
 	generated       = "generated.txt"
 	translations    = "translations.txt"
 	generatedWeight = 0.2
-
-	// librarySuccess is how much more a success of libraries counts, since few of them are.
-	librarySuccess = 3
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
@@ -51,7 +48,6 @@ type labelled struct {
 	call     memoryd.Call
 	label    string
 	features []uint32
-	meaning  *vector
 }
 
 // source is where calls are from: a set of outputs, or a recording.
@@ -184,14 +180,11 @@ func (s *source) readFeatures(judge *rules.Judge) {
 // examples are what is learned from a source of the question whose answer is yes for a
 // label. Of recorded calls that are alike, a few are enough, and those that succeeded
 // in part did so for other reasons than that there was nothing.
-func (s *source) examples(yes string, words *meanings) (examples []example) {
+func (s *source) examples(yes string) (examples []example) {
 	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		if c.meaning == nil {
-			c.meaning = words.sum(c.features)
-		}
-		e := example{features: c.features, meaning: c.meaning, yes: c.label == yes, weight: 1}
+		e := example{features: c.features, yes: c.label == yes, weight: 1}
 		if s.recorded {
 			key := c.call.Tool + "\x00" + c.call.Output
 			if alike[key]++; alike[key] > mostAlike || !c.call.Success || c.label == "partial" && yes == c.label {
@@ -202,10 +195,6 @@ func (s *source) examples(yes string, words *meanings) (examples []example) {
 		switch s.name {
 		case generated, translations:
 			e.weight = generatedWeight
-		case "libraries.txt", "node.txt":
-			if c.label == "ok" {
-				e.weight = librarySuccess
-			}
 		case records:
 			e.weight = recordsWeight
 		}

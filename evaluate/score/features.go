@@ -130,9 +130,6 @@ func fold(h uint32) uint32 {
 	return h & (1<<Bits - 1)
 }
 
-// Word returns the feature of a word in lower case.
-func Word(s string) uint32 { return fold(hash(ofWord, s)) }
-
 // Read fills in the features of a call.
 func (f *Features) Read(c *Call) {
 	for _, x := range f.List {

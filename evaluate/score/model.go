@@ -88,9 +88,12 @@ func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 	return b
 }
 
+// Norm is what each of n features counts.
+func Norm(n int) float64 { return 1 / math.Sqrt(float64(max(n, 1))) }
+
 // Score returns the probability of each answer.
 func (m *Model) Score(f *Features) (p [heads]float64) {
-	norm := 1 / math.Sqrt(float64(max(len(f.List), 1)))
+	norm := Norm(len(f.List))
 	var sums [heads]int
 	for _, x := range f.List {
 		for k, w := range &m.weights[x] {
