@@ -402,13 +402,13 @@ type Evaluation struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
-// Good, Partial and Bad report a verdict with one of the three scores; without one all are false.
+// Good reports a verdict of success. Without a verdict it is false, and so are Partial and Bad.
 func (e *Evaluation) Good() bool { return e.State == Judged && e.Score >= ScoreSuccess }
 
-// Partial is described at Good.
+// Partial reports a verdict between success and failure.
 func (e *Evaluation) Partial() bool { return e.State == Judged && !e.Good() && !e.Bad() }
 
-// Bad is described at Good.
+// Bad reports a verdict of failure.
 func (e *Evaluation) Bad() bool { return e.State == Judged && e.Score <= ScoreFailure }
 
 // Reported reports that rules used what the call itself says about its outcome: a flag or the

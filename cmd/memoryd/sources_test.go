@@ -318,7 +318,7 @@ func TestAToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
 	if guideline, _ := told(true); !strings.Contains(guideline, "crimson pelican") {
 		t.Errorf("the only source again: %s", guideline)
 	}
-	record(ann.Token, callsBody(8, "ann", fails))
+	record(ann.Token, callsBody(8, "mallory", fails))
 	if guideline, _ := told(true); !strings.Contains(guideline, "crimson pelican") {
 		t.Errorf("borne out by a second: %s", guideline)
 	}

@@ -311,7 +311,7 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 	}
 	if r.write(s, behind); r.Line != "" {
 		r.Line = s.twin(top, behind, r.Line)
-		r.against = s.against(top)
+		r.against, r.untried = s.against(top), s.untried(top, behind)
 	}
 }
 

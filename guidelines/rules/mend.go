@@ -26,6 +26,9 @@ type Edit struct {
 func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
 	v, w := p.row.in[h.p], p.row.in[h.q]
+	if slices.ContainsFunc(r.untried, func(q string) bool { return p.row.in[q].kind != absent }) {
+		return nil
+	}
 	switch {
 	case r.Doubtful, h.property(), h.what == notAfter && v == w, h.what == notIn && !r.refused[v.text]: // what nobody tried may work
 		return nil
@@ -61,6 +64,21 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	default:
 		return nil
 	}
+}
+
+// untried lists the parameters that good calls gave, and none of those behind a condition on another.
+func (s *search) untried(top *candidate, behind []*row) (names []string) {
+	if top.p == "" || top.paired() {
+		return nil
+	}
+	for i := range s.columns {
+		c := &s.columns[i]
+		if c.good > 0 && !c.property() && !c.member() && c.name != top.p &&
+			!slices.ContainsFunc(behind, func(r *row) bool { return r.in[c.name].kind != absent }) {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 func swapped(h *hypothesis, v, w value) []Edit {

@@ -140,6 +140,9 @@ type Rule struct {
 	refused map[string]bool
 	// given are the values that good calls gave before, of a rule on new ones.
 	given map[string]bool
+	// untried are the parameters that good calls gave, and no call behind it: what one of them
+	// changes, the calls do not tell.
+	untried []string
 	// worked is the state in which values of good calls stood most, or how they begin.
 	worked string
 	// kinds are the kinds of failure of the calls behind it.
