@@ -182,13 +182,14 @@ func (v *values) mention(t *Text, focus bool) {
 }
 
 // The weight of a value: base and its recency, which falls to 1/e within halfLife of the
-// messages; times wordWorth for what does not look like an
+// messages, more where a call passed it; times wordWorth for what does not look like an
 // identifier.
 const (
-	base      = 0.4
-	halfLife  = 0.35
-	wordWorth = 0.03
-	manyAlike = 0.25
+	base        = 0.4
+	passedWorth = 0.6
+	halfLife    = 0.35
+	wordWorth   = 0.03
+	manyAlike   = 0.25
 )
 
 // weigh gives each value its weight.
@@ -198,6 +199,9 @@ func (s *Set) weigh() []float64 {
 		x := &s.values.all[i]
 		age := float64(s.o.End-1-int(x.last)) / float64(max(1, s.o.End))
 		w := base + math.Exp(-age/halfLife)
+		if x.passed {
+			w += passedWorth
+		}
 		kind := wordWorth
 		if x.ident || x.code {
 			kind = 1
