@@ -37,8 +37,6 @@ func (v *view) weigh(f finding) finding {
 		return f.doubted(", yet the exit status is 0")
 	case !f.sure && f.rule != "shell-error" && v.unlikely():
 		return f.doubted(", which reads like content")
-	case f.rule == byScore && v.prof.reports(v.call):
-		return works(byScore, "the caller, which reports this tool's failures, reported none").unsure()
 	case v.ask.is(inspector) && strings.HasPrefix(strings.ToLower(f.quote), "invalid "):
 		return f.doubted(", which may be what it was asked to find")
 	}

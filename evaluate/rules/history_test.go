@@ -29,17 +29,10 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		return learn(n, func(int) memoryd.Call { return judged(`{"id": 1}`, 1, 0, -1) })
 	}
 	silent := learn(20, func(int) memoryd.Call { return judged("", 1, 0, -1) })
-	said := "update-alternatives: using /bin/vim to provide /editor (editor) in auto mode" // reads like a complaint
-	flags := func(rule string, reported, unreported int) *rules.Profile {
-		return learn(reported+unreported, func(i int) memoryd.Call {
-			c := judged("no", 0, 0, -1)
-			c.Success, c.Evaluation.Rule = i >= reported, rule
-			return c
-		})
-	}
-	elsewhere := learn(9, func(int) memoryd.Call {
-		c := judged("no", 0, 0, -1)
-		c.Success, c.Metadata = false, memoryd.WithSource(nil, "other")
+	// A client that reports what it caught leaves out what the tool says.
+	caught := learn(9, func(int) memoryd.Call {
+		c := judged("connection lost", 0, 0, -1)
+		c.Success, c.Evaluation.Rule = false, "success-flag"
 		return c
 	})
 	tests := map[string]struct {
@@ -49,10 +42,7 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		rule    string
 	}{
 		"prose from a tool of objects, with a complaint": {"The flight was unknown to us", objects(20), 0, "score"},
-		"a guess where the caller tells failures":        {said, flags("score", 3, 9), 1, "score"},
-		"a guess where it tells too few":                 {said, flags("score", 2, 9), 0, "score"},
-		"a guess where it leaves others out":             {said, flags("exit-code", 9, 1), 0, "score"},
-		"a guess where another source tells them":        {said, elsewhere, 0, "score"},
+		"a refusal without a flag beside flagged ones":   {"Error: the account could not be opened because it is closed", caught, 0, "score"},
 		"too little history":                             {"Hello there", objects(5), 1, "no-trouble"},
 		"an object as always":                            {`{"id": 2}`, objects(20), 1, "no-trouble"},
 		"silence of a silent tool":                       {"", silent, 1, "empty-output"},

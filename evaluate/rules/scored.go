@@ -26,16 +26,13 @@ const (
 	doubtBar = 0.15
 )
 
-// byScore names the verdicts of the learned score.
-const byScore = "score"
-
 // scored asks the learned score, where no fact decides.
 func scored(v *view) (finding, bool) {
 	failed, nothing := v.score()
 	if failed >= messageBar { // the lowest
 		if failed >= v.bar() {
 			why := fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
-			return fails(byScore, strongestLine(v.out), why).unsure(), true
+			return fails("score", strongestLine(v.out), why).unsure(), true
 		}
 	}
 	switch {
