@@ -73,43 +73,26 @@ type SummaryToolMemory struct {
 // Run updates guidelines and returns the tools.
 func (o *SummaryToolMemory) Run(ctx context.Context, named namedTools) (*Summaries, error) {
 	t := named.loaded()
-	outcomes := make([]outcome, len(t.Memories))
+	done := make([]revisions.Result, len(t.Memories))
 	// A failure does not end the others: their guidelines are paid for.
 	g, _ := lifecycle.NewGroup(ctx, o.Logger, "summarising", parallelSummaries)
-	for i := range outcomes {
-		g.Go(func() error {
-			outcomes[i] = o.summarise(ctx, t.Memories[i].Tool.ToolRef, t.occasion())
-			return outcomes[i].fatal
+	for i := range done {
+		g.Go(func() (err error) {
+			ref := t.Memories[i].Tool.ToolRef
+			if done[i], err = o.Revisions.Refresh(ctx, ref, t.occasion()); err != nil {
+				return fmt.Errorf("guideline of %q: %w", ref.Tool, err)
+			}
+			done[i].Calls = slices.Clone(newest(done[i].Calls, o.Params.RecentCallCount)) // the others may go
+			if done[i].Failed != nil {
+				o.SummaryFailed(ctx, ref, done[i].Failed)
+			}
+			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return o.collect(ctx, t, outcomes)
-}
-
-// outcome is what became of one tool.
-type outcome struct {
-	ref     memoryd.ToolRef
-	skipped bool
-	reason  string // why the synthesis failed; "" when it did not
-	fatal   error  // the store failed
-	calls   []memoryd.Call
-}
-
-func (o *SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
-	done, err := o.Revisions.Refresh(ctx, ref, when)
-	out := outcome{ref: ref, calls: slices.Clone(newest(done.Calls, o.Params.RecentCallCount))} // the others may go
-	switch {
-	case err != nil:
-		out.fatal = fmt.Errorf("guideline of %q: %w", ref.Tool, err)
-	case done.Failed != nil:
-		o.SummaryFailed(ctx, ref, done.Failed)
-		out.reason = reasonOf(done.Failed)
-	default:
-		out.skipped = !done.Written && (when != revisions.Always || done.Skipped != revisions.SameText)
-	}
-	return out
+	return o.collect(ctx, t, done)
 }
 
 // occasion is what a request asks for.
@@ -132,37 +115,34 @@ func reasonOf(err error) string {
 }
 
 // collect answers with the summarised tools, then the skipped ones.
-func (o *SummaryToolMemory) collect(ctx context.Context, t *loadedTools, outcomes []outcome) (*Summaries, error) {
+func (o *SummaryToolMemory) collect(ctx context.Context, t *loadedTools, done []revisions.Result) (*Summaries, error) {
 	res := &Summaries{Unknown: t.Unknown, request: t.NamesRequest}
-	for _, skipped := range []bool{false, true} {
-		for _, out := range outcomes {
-			if out.reason != "" || out.skipped != skipped {
-				continue
-			}
-			n := o.Params.RecentCallCount
-			if out.calls != nil {
-				n = noCalls
-			}
-			m, err := o.Reader.Read(ctx, out.ref, n)
-			if err != nil {
-				return nil, fmt.Errorf("read back %q: %w", out.ref.Tool, err)
-			}
-			if out.calls != nil {
-				m.Calls = out.calls
-			}
+	var skipped []Memory
+	for i, d := range done {
+		ref := t.Memories[i].Tool.ToolRef
+		if d.Failed != nil {
+			res.Failed = append(res.Failed, Failure{Tool: ref.Tool, Reason: reasonOf(d.Failed)})
+			continue
+		}
+		n := noCalls
+		if d.Calls == nil { // it needed none
+			n = o.Params.RecentCallCount
+		}
+		m, err := o.Reader.Read(ctx, ref, n)
+		if err != nil {
+			return nil, fmt.Errorf("read back %q: %w", ref.Tool, err)
+		}
+		if d.Calls != nil {
+			m.Calls = d.Calls
+		}
+		if d.Written || t.Force && d.Skipped == revisions.SameText {
 			res.Memories = append(res.Memories, m)
-			if skipped {
-				res.Skipped++
-			} else {
-				res.Summarised++
-			}
+		} else {
+			skipped = append(skipped, m)
 		}
 	}
-	for _, out := range outcomes {
-		if out.reason != "" {
-			res.Failed = append(res.Failed, Failure{Tool: out.ref.Tool, Reason: out.reason})
-		}
-	}
+	res.Summarised, res.Skipped = len(res.Memories), len(skipped)
+	res.Memories = append(res.Memories, skipped...)
 	res.Success = len(res.Memories) > 0
 	res.Answer = summaryAnswer(res)
 	return res, nil
