@@ -184,41 +184,25 @@ const leastCompared = 10
 
 // Worse reports whether the version cur does harm, compared with the one before it, prev.
 //
-// It is a sequential test: the Bayes factor of "the share of bad calls is higher"
-// (independent uniform priors, restricted to cur > prev) against "it is equal" (one uniform
-// prior), which under the latter exceeds 1/errorRate at any time with probability at most
-// errorRate (Ville's inequality; Robbins, "Statistical methods related to the law of the
-// iterated logarithm", Annals of Mathematical Statistics 41, 1970), on average over the prior
-// of the common share. How often it errs at given shares is simulated in the tests.
+// It is a sequential test: the Bayes factor of "the shares of bad calls differ" (independent
+// uniform priors) against "they are equal" (one uniform prior), which under the latter exceeds
+// 1/(2 errorRate) at any time with probability at most 2 errorRate (Ville's inequality; Robbins,
+// "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
+// Statistics 41, 1970), on average over the prior of the common share, and then as often for a
+// lower share as for a higher one. How often it errs at given shares is simulated in the tests.
 func Worse(prev, cur Counts) bool {
-	if min(prev.Calls, cur.Calls) < leastCompared {
+	if min(prev.Calls, cur.Calls) < leastCompared || cur.Bad*prev.Calls <= prev.Bad*cur.Calls {
 		return false
 	}
-	evidence := 2 * higher(prev, cur) * math.Exp(marginal(prev)+marginal(cur)-marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
-	return evidence >= 1/errorRate
+	evidence := math.Exp(marginal(prev) + marginal(cur) - marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
+	return evidence >= 1/(2*errorRate)
 }
 
 // marginal is the logarithm of the Beta function B(1+bad, 1+good): the probability
 // of the outcomes, in their order, under a uniform prior.
-func marginal(o Counts) float64 { return logBeta(float64(o.Bad+1), float64(o.Calls-o.Bad+1)) }
-
-// higher is the probability that a share with the posterior of cur is higher than
-// one with that of prev: the exact sum over the failures of cur (Miller, "Formulas for
-// Bayesian A/B testing", 2015).
-func higher(prev, cur Counts) float64 {
-	a, b := float64(prev.Bad+1), float64(prev.Calls-prev.Bad+1)
-	d := float64(cur.Calls - cur.Bad + 1)
-	sum := 0.0
-	for i := range cur.Bad + 1 {
-		c := float64(i)
-		sum += math.Exp(logBeta(a+c, b+d) - math.Log(d+c) - logBeta(1+c, d) - logBeta(a, b))
-	}
-	return min(1, sum)
-}
-
-func logBeta(a, b float64) float64 {
-	x, _ := math.Lgamma(a)
-	y, _ := math.Lgamma(b)
-	z, _ := math.Lgamma(a + b)
-	return x + y - z
+func marginal(o Counts) float64 {
+	bad, _ := math.Lgamma(float64(o.Bad + 1))
+	good, _ := math.Lgamma(float64(o.Calls - o.Bad + 1))
+	all, _ := math.Lgamma(float64(o.Calls + 2))
+	return bad + good - all
 }
