@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -130,21 +131,25 @@ const sourceName = "memoryd_source"
 // WithSource adds the id of the API key that recorded a call to its metadata. An empty source,
 // which means this machine, adds nothing.
 func WithSource(metadata json.RawMessage, source string) json.RawMessage {
-	metadata = without(metadata, sourceName)
 	if source == "" {
-		return metadata
+		return without(metadata, sourceName)
 	}
-	member, err := json.Marshal(map[string]string{sourceName: source})
+	return WithMembers(metadata, map[string]any{sourceName: source})
+}
+
+// WithMembers adds members to metadata, in the place of those of the same names.
+func WithMembers(metadata json.RawMessage, members map[string]any) json.RawMessage {
+	own := bytes.TrimSpace(without(metadata, slices.Collect(maps.Keys(members))...))
+	added, err := json.Marshal(members)
 	if err != nil {
-		return metadata
+		return own
 	}
-	own := bytes.TrimSpace(metadata)
 	if len(own) < 2 || own[0] != '{' || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
-		return member
+		return added
 	}
-	out := make([]byte, 0, len(own)+len(member)+1)
+	out := make([]byte, 0, len(own)+len(added)+1)
 	out = append(append(out, own[:len(own)-1]...), ',')
-	return append(out, member[1:]...)
+	return append(out, added[1:]...)
 }
 
 // Sourced reports whether the metadata name the recorder of the call; otherwise it was this

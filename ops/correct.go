@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"strings"
 	"time"
@@ -120,17 +119,9 @@ func reinstated(o *memoryd.Overruled, at time.Time) memoryd.Evaluation {
 
 // labelledCall is a call as "memoryd evaluate" reads it.
 func labelledCall(c *memoryd.Call) ([]byte, error) {
-	gold := map[float64]string{0: `"error"`, 0.5: `"partial"`, 1: `"ok"`}[c.Evaluation.Score]
-	metadata := map[string]json.RawMessage{}
-	if json.Unmarshal(c.Metadata, &metadata) != nil || metadata == nil {
-		metadata = map[string]json.RawMessage{} // metadata that is no object labels nothing
-	}
-	metadata["gold"], metadata["gold_from"] = json.RawMessage(gold), json.RawMessage(`"person"`)
+	gold := map[float64]string{0: "error", 0.5: "partial", 1: "ok"}[c.Evaluation.Score]
 	call := *c
-	var err error
-	if call.Metadata, err = json.Marshal(metadata); err != nil {
-		return nil, err
-	}
+	call.Metadata = memoryd.WithMembers(c.Metadata, map[string]any{"gold": gold, "gold_from": "person"})
 	return memoryd.MarshalCallLine(&call)
 }
 

@@ -56,15 +56,13 @@ func (t *Told) mark(calls []memoryd.Call) {
 			continue
 		}
 		members := map[string]json.RawMessage{}
-		if json.Unmarshal(c.Metadata, &members) != nil || members["told"] != nil {
+		if json.Unmarshal(c.Metadata, &members) != nil || members["told"] != nil || members["guideline_version"] != nil {
 			continue // there is a run, so that there are metadata
 		}
-		mark, err := json.Marshal(struct {
-			Told    bool  `json:"told"`
-			Version int64 `json:"guideline_version,omitempty"`
-		}{!known.untold, known.version})
-		if err == nil && members["guideline_version"] == nil {
-			c.Metadata = append(append(c.Metadata[:len(c.Metadata)-1:len(c.Metadata)-1], ','), mark[1:]...)
+		marks := map[string]any{"told": !known.untold}
+		if known.version > 0 {
+			marks["guideline_version"] = known.version
 		}
+		c.Metadata = memoryd.WithMembers(c.Metadata, marks)
 	}
 }

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -191,7 +190,8 @@ func (o *ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, i
 		return call, reason
 	}
 	call.Evaluation = memoryd.PendingEvaluation()
-	return call, o.cut(&call)
+	o.cut(&call)
+	return call, ""
 }
 
 // name gives a call the name under which its tool is stored, or says that no host offered
@@ -249,41 +249,18 @@ func (o *ValidateToolCallResult) setTime(c *memoryd.Call) string {
 // cut shortens texts beyond the limit and marks the call's metadata with the
 // original length in bytes. An input stays valid JSON: a long one becomes the
 // string of its beginning.
-func (o *ValidateToolCallResult) cut(c *memoryd.Call) string {
+func (o *ValidateToolCallResult) cut(c *memoryd.Call) {
 	limit := o.Limits.MaxTextBytes
 	if n := len(c.Output); n > limit {
 		c.Output = textsafe.Head(c.Output, limit)
-		if err := mark(c, "output_cut_from", n); err != nil {
-			return "metadata: " + err.Error()
-		}
+		c.Metadata = memoryd.WithMembers(c.Metadata, map[string]any{"output_cut_from": n})
 	}
 	if n := len(c.Input); n > limit {
 		text := string(c.Input)
 		if c.Input[0] == '"' {
 			text = string(memoryd.InputText(c.Input))
 		}
-		short, err := json.Marshal(textsafe.Head(text, limit))
-		if err != nil {
-			return "input: " + err.Error()
-		}
-		c.Input = short
-		if err := mark(c, "input_cut_from", n); err != nil {
-			return "metadata: " + err.Error()
-		}
+		c.Input, _ = json.Marshal(textsafe.Head(text, limit)) // a text can always be written
+		c.Metadata = memoryd.WithMembers(c.Metadata, map[string]any{"input_cut_from": n})
 	}
-	return ""
-}
-
-// mark sets a number in the call's metadata, keeping all else as it was sent.
-func mark(c *memoryd.Call, name string, value int) error {
-	fields := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(c.Metadata)) > 0 {
-		if err := json.Unmarshal(c.Metadata, &fields); err != nil {
-			return err
-		}
-	}
-	fields[name] = fmt.Append(nil, value)
-	raw, err := json.Marshal(fields)
-	c.Metadata = raw
-	return err
 }
