@@ -84,7 +84,7 @@ func (m *Manager) Decide(ctx context.Context, ref memoryd.ToolRef, d Decision) (
 	case Unpin:
 		err = m.decide(ctx, ref, func(st *Status) { st.Pinned = 0 })
 	case RollBack:
-		e, err = m.rollBack(ctx, tool, d.Revision, d.By)
+		e, err = m.rollBack(ctx, tool, d.Revision, "rolled back by "+d.By)
 	case Set, Remove:
 		return m.edit(ctx, tool, d)
 	case Accept, Refuse:
@@ -346,7 +346,9 @@ func (m *Manager) decideLoaded(ctx context.Context, tool memoryd.Tool, d Decisio
 	default:
 		l.Decided = ""
 		if was == Accept && e.Content == l.Content {
-			e, err = m.goBack(ctx, tool, e.Number-1, why)
+			if e, err = m.rollBack(ctx, tool, e.Number-1, why); memoryd.IsKind(err, memoryd.NotFound) {
+				err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
+			}
 		}
 	}
 	if err != nil {
@@ -354,16 +356,4 @@ func (m *Manager) decideLoaded(ctx context.Context, tool memoryd.Tool, d Decisio
 	}
 	_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(tool.ToolRef), Revision: store.AnyRevision}, l)
 	return e, err
-}
-
-// goBack publishes the version before one that a person accepted.
-func (m *Manager) goBack(ctx context.Context, tool memoryd.Tool, number int64, why string) (Revision, error) {
-	prev, err := m.Revision(ctx, tool.ToolRef, number)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
-	}
-	if err != nil {
-		return prev, err
-	}
-	return m.restore(ctx, tool, prev, why)
 }

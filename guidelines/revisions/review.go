@@ -38,71 +38,51 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	if err != nil || cur.Number < 2 || cur.RolledBackTo > 0 || cur.ByPerson {
 		return "", err
 	}
-	prev, err := m.Revision(ctx, ref, cur.Number-1)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
 	calls, err := m.Store.History(ctx, ref, 0)
 	if err != nil {
 		return "", err
 	}
 	outcomes := Outcomes(calls)
-	before, now := outcomes[prev.Number], outcomes[cur.Number]
+	before, now := outcomes[cur.Number-1], outcomes[cur.Number]
 	if !Worse(before, now) {
 		return "", nil
 	}
 	why := fmt.Sprintf("version %d did worse: %d of %d calls failed, with version %d %d of %d",
-		cur.Number, now.Bad, now.Calls, prev.Number, before.Bad, before.Calls)
-	if cur.Document != nil {
-		if err := m.reject(ctx, ref, cur.Document); err != nil {
-			return "", err
-		}
+		cur.Number, now.Bad, now.Calls, cur.Number-1, before.Bad, before.Calls)
+	_, err = m.rollBack(ctx, tool, cur.Number-1, why)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return "", nil // it is kept no more
 	}
-	_, err = m.restore(ctx, tool, prev, why)
 	return why, err
 }
 
-// restore makes an earlier version the newest one, with the lines that people set.
-func (m *Manager) restore(ctx context.Context, tool memoryd.Tool, old Revision, why string) (Revision, error) {
-	e := old
-	e.RolledBackTo, e.Why, e.Reasons, e.ByPerson = old.Number, why, nil, false
-	e.BasedOn = tool.Revision
-	_, err := m.publish(ctx, tool, &e)
-	return e, err
-}
-
-// rollBack publishes an earlier version again, under a new number. The replaced version is
-// not written again from the same evidence.
-func (m *Manager) rollBack(ctx context.Context, tool memoryd.Tool, revision int64, by string) (Revision, error) {
-	if revision == tool.Guideline.Revision {
-		return Revision{}, memoryd.Errorf(memoryd.Conflict, "version %d is the guideline already", revision)
+// rollBack publishes an earlier version again, under a new number and with the lines that people
+// set. The replaced version is not written again from the same evidence.
+func (m *Manager) rollBack(ctx context.Context, tool memoryd.Tool, number int64, why string) (Revision, error) {
+	if number == tool.Guideline.Revision {
+		return Revision{}, memoryd.Errorf(memoryd.Conflict, "version %d is the guideline already", number)
 	}
-	old, err := m.Revision(ctx, tool.ToolRef, revision)
+	e, err := m.Revision(ctx, tool.ToolRef, number)
 	if err != nil {
-		return Revision{}, err
+		return e, err
 	}
 	cur, err := m.current(ctx, tool)
 	if err != nil {
-		return Revision{}, err
+		return e, err
 	}
-	if cur.Document != nil && cur.RolledBackTo == 0 {
-		if err := m.reject(ctx, tool.ToolRef, cur.Document); err != nil {
-			return Revision{}, err
+	if d := cur.Document; d != nil && cur.RolledBackTo == 0 {
+		err = m.decide(ctx, tool.ToolRef, func(st *Status) {
+			if !slices.Contains(st.Rejected, d.Fingerprint) {
+				st.Rejected = append(st.Rejected, d.Fingerprint)
+			}
+		})
+		if err != nil {
+			return e, err
 		}
 	}
-	return m.restore(ctx, tool, old, "rolled back by "+by)
-}
-
-// reject remembers a version that is not to be written again from the same evidence.
-func (m *Manager) reject(ctx context.Context, ref memoryd.ToolRef, d *guidelines.Document) error {
-	return m.decide(ctx, ref, func(st *Status) {
-		if !slices.Contains(st.Rejected, d.Fingerprint) {
-			st.Rejected = append(st.Rejected, d.Fingerprint)
-		}
-	})
+	e.RolledBackTo, e.Why, e.Reasons, e.ByPerson, e.BasedOn = number, why, nil, false, tool.Revision
+	_, err = m.publish(ctx, tool, &e)
+	return e, err
 }
 
 // pin keeps a version until it is unpinned: no refresh replaces it. An older version is
@@ -114,7 +94,7 @@ func (m *Manager) pin(ctx context.Context, tool memoryd.Tool, revision int64, by
 	case revision:
 		e, err = m.current(ctx, tool)
 	default:
-		e, err = m.rollBack(ctx, tool, revision, by)
+		e, err = m.rollBack(ctx, tool, revision, "rolled back by "+by)
 	}
 	if err != nil {
 		return Revision{}, err
