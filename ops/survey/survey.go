@@ -116,11 +116,9 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	}
 	s.mu.Unlock()
 	if done != nil {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
 		select {
 		case <-done:
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}
