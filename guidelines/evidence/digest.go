@@ -7,12 +7,11 @@ import (
 	"memoryd/guidelines/rules"
 )
 
-// wording is what the output of a call that went wrong says: the message on one line,
-// its tokens, and these masked.
+// wording is what the output of a call that went wrong says: the message on one line, and its
+// tokens.
 type wording struct {
 	text   string
 	pieces []piece
-	masked string
 }
 
 // message is what the output of a call that went wrong says, without what the caller
@@ -25,8 +24,7 @@ func (ob *Observation) message() *wording {
 				text = strings.ReplaceAll(text, l.Text, maskAny)
 			}
 		}
-		ps := pieces(text)
-		ob.said = &wording{text, ps, join(ps)}
+		ob.said = &wording{text, pieces(text)}
 	}
 	return ob.said
 }
