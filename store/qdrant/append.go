@@ -46,21 +46,22 @@ func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, 
 // appending is one Append under way. Its nonce stays the same over all
 // attempts, so that an earlier one's calls are known as its own.
 type appending struct {
-	s     *backend
-	b     store.Batch
-	nonce string
-	ids   []string // of the calls' points
-	twice []bool   // the key came earlier in the batch
-	refs  map[string]memoryd.ToolRef
-	lives map[string]string // by tool id
-	first map[string]bool   // tools that this append made
-	out   []store.Appended
+	s      *backend
+	b      store.Batch
+	nonce  string
+	ids    []string // of the calls' points
+	owners []string // the ids of the calls' tools
+	twice  []bool   // the key came earlier in the batch
+	refs   map[string]memoryd.ToolRef
+	lives  map[string]string // by tool id
+	first  map[string]bool   // tools that this append made
+	out    []store.Appended
 }
 
 func newAppending(s *backend, b store.Batch) *appending {
 	a := &appending{
-		s: s, b: b, nonce: newNonce(), ids: make([]string, len(b.Calls)), twice: make([]bool, len(b.Calls)),
-		refs: map[string]memoryd.ToolRef{}, lives: map[string]string{}, first: map[string]bool{},
+		s: s, b: b, nonce: newNonce(), ids: make([]string, len(b.Calls)), owners: make([]string, len(b.Calls)),
+		twice: make([]bool, len(b.Calls)), refs: map[string]memoryd.ToolRef{}, lives: map[string]string{}, first: map[string]bool{},
 	}
 	seen := map[memoryd.CallKey]bool{}
 	for i := range b.Calls {
@@ -69,8 +70,9 @@ func newAppending(s *backend, b store.Batch) *appending {
 		a.twice[i] = seen[c.Key]
 		seen[c.Key] = true
 		ref := memoryd.ToolRef{Workspace: b.Workspace, Tool: c.Tool}
+		a.owners[i] = toolID(ref)
 		if !a.twice[i] {
-			a.refs[toolID(ref)] = ref
+			a.refs[a.owners[i]] = ref
 		}
 	}
 	return a
@@ -111,8 +113,8 @@ func (a *appending) remember(points []*qd.PointStruct, found *findings) {
 		if !asWritten || !a.s.watches.lives.Contains(lifeOf(p)) {
 			continue
 		}
-		if now, err := seenOf(p); err == nil {
-			a.s.arrivals.Add(now.id, arrival{lifeOf(p), now})
+		if now, err := narrowOf(p); err == nil {
+			a.s.known.Add(now.id, now)
 		}
 	}
 }
@@ -194,8 +196,7 @@ func (a *appending) makeTools(ctx context.Context, made []*qd.PointStruct) error
 
 // points makes the calls' points, from a stamp on, and those of their contents.
 func (a *appending) points(stamp int64) []*qd.PointStruct {
-	var calls, contents []*qd.PointStruct
-	held := map[string]bool{}
+	var made newPoints
 	for i := range a.b.Calls {
 		if a.twice[i] {
 			continue
@@ -203,30 +204,44 @@ func (a *appending) points(stamp int64) []*qd.PointStruct {
 		c := a.b.Calls[i]
 		c.Workspace = a.b.Workspace
 		c.Seq = stamp + int64(i)*leases
-		owner := toolID(c.ToolRef)
-		life := a.lives[owner]
-		p := encodeCall(&c)
-		a.s.accept(p, life, owner, a.nonce, c.Seq, a.b.Keep)
-		calls = append(calls, newCallPoint(a.ids[i], p))
-		id := contentID(life, store.ContentOf(&c))
-		if !held[id] {
-			held[id] = true
-			contents = append(contents, a.s.newContentPoint(id, life, a.ids[i], c.Seq))
-		}
+		made.add(&c, accepted{a.ids[i], a.lives[a.owners[i]], a.owners[i], a.nonce, c.Seq, a.b.Keep})
 	}
-	return append(calls, contents...)
+	return made.all()
 }
 
-// accept adds what the acceptance of a call adds to its point.
-func (s *backend) accept(p payload, life, owner, nonce string, stamp int64, keep int) {
-	p[fieldLife], p[fieldKept] = word(life), word(life)
-	p[fieldOwner], p[fieldNonce] = word(owner), word(nonce)
-	p[fieldStamp], p[fieldKeep] = integer(stamp), integer(int64(keep))
+// accepted is what the acceptance of a call adds to its point, and the point's id.
+type accepted struct {
+	id, life, owner, nonce string
+	stamp                  int64
+	keep                   int
 }
 
-func (s *backend) newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
-	return newCallPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
+// newPoints are the points of calls, and one for each of their contents.
+type newPoints struct {
+	calls, contents []*qd.PointStruct
+	held            map[string]bool // contents
 }
+
+func (n *newPoints) add(c *memoryd.Call, by accepted) {
+	p := encodeCall(c)
+	p[fieldLife], p[fieldKept] = word(by.life), word(by.life)
+	p[fieldOwner], p[fieldNonce] = word(by.owner), word(by.nonce)
+	p[fieldStamp], p[fieldKeep] = integer(by.stamp), integer(int64(by.keep))
+	n.calls = append(n.calls, newCallPoint(by.id, p))
+	content := contentID(by.life, store.ContentOf(c))
+	if n.held[content] {
+		return
+	}
+	if n.held == nil {
+		n.held = map[string]bool{}
+	}
+	n.held[content] = true
+	n.contents = append(n.contents, newCallPoint(content, payload{
+		fieldContent: word(by.life), fieldOwner: word(by.id), fieldStamp: integer(by.stamp),
+	}))
+}
+
+func (n *newPoints) all() []*qd.PointStruct { return append(n.calls, n.contents...) }
 
 // settle learns which calls this append brought, and that their tools lived on
 // meanwhile.
@@ -268,8 +283,7 @@ func (a *appending) contentIDs() []string {
 }
 
 func (a *appending) contentID(i int) string {
-	c := &a.b.Calls[i]
-	return contentID(a.lives[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: c.Tool})], store.ContentOf(c))
+	return contentID(a.lives[a.owners[i]], store.ContentOf(&a.b.Calls[i]))
 }
 
 // answer says what became of each call.
@@ -278,8 +292,7 @@ func (a *appending) answer(calls, contents map[string]payload) {
 	for i := range a.b.Calls {
 		p := calls[a.ids[i]]
 		a.s.clock.see(p.int(fieldStamp))
-		tool := toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: a.b.Calls[i].Tool})
-		a.out[i].FirstOfTool = a.first[tool]
+		a.out[i].FirstOfTool = a.first[a.owners[i]]
 		if a.twice[i] || p.word(fieldNonce) != a.nonce {
 			continue
 		}
@@ -295,7 +308,7 @@ func (a *appending) trim(ctx context.Context) {
 	fresh := map[string]int{}
 	for i := range a.out {
 		if a.out[i].New {
-			fresh[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: a.b.Calls[i].Tool})]++
+			fresh[a.owners[i]]++
 		}
 	}
 	total := 0

@@ -78,7 +78,7 @@ func (s *Store) Bodies(ctx context.Context, ref memoryd.ToolRef) int {
 	if err != nil {
 		panic(err)
 	}
-	ids, err := s.keptIDs(ctx, t.life, 0)
+	ids, err := s.keptIDs(ctx, t.life)
 	if err != nil {
 		panic(err)
 	}

@@ -5,21 +5,23 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
 // A server reads a point's whole text to give any field of it: a look over a history of
 // 100 calls of 2 KB costs it twenty times what their ids cost. So a process remembers
-// what it read of a history beside the texts, and asks for ids, which come from an index.
+// what it read or wrote of points beside the texts, and asks for ids, which come from an index.
 
-// narrow is a call of a history without its texts. Of these, only a verdict changes
-// anything after pending, and each verdict raises their number.
+// narrow is a point of a call, or of a content, without its texts. Of these, only a verdict
+// changes anything after pending, and each verdict raises their number.
 type narrow struct {
-	id               string
+	id, life         string
+	content          bool // not a call, but a content
+	gone             bool // a call that has left the history
 	seq, stamp, keep int64
 	pending          bool
 	verdicts         int64
@@ -32,14 +34,15 @@ type narrow struct {
 
 // narrowFields is what a narrow is read from.
 var narrowFields = [...]string{
-	fieldSeq, fieldStamp, fieldKeep, fieldPending, fieldJudged, fieldSize, fieldState, fieldScore, fieldOK,
+	fieldLife, fieldContent, fieldSeq, fieldStamp, fieldKeep, fieldPending, fieldJudged, fieldSize, fieldState, fieldScore, fieldOK,
 	fieldSeconds, fieldTokens, fieldVerdict,
 }
 
 func narrowOf(p point) (narrow, error) {
 	r := &reader{payload: p.payload}
 	n := narrow{
-		id: p.id, seq: p.int(fieldSeq), stamp: p.int(fieldStamp), keep: p.int(fieldKeep), pending: p.int(fieldPending) >= 0,
+		id: p.id, life: lifeOf(p), content: p.has(fieldContent), gone: !p.has(fieldContent) && !p.has(fieldSeq),
+		seq: p.int(fieldSeq), stamp: p.int(fieldStamp), keep: p.int(fieldKeep), pending: p.int(fieldPending) >= 0,
 		verdicts: p.int(fieldVerdict), judged: p.int(fieldJudged), size: p.int(fieldSize), tokens: p.int(fieldTokens),
 		ok: p.bool(fieldOK), state: memoryd.EvaluationState(p.word(fieldState)), score: r.float(fieldScore), seconds: r.float(fieldSeconds),
 	}
@@ -59,122 +62,55 @@ func samples(kept []narrow) []memoryd.Sample {
 	return out
 }
 
-// looked is what was read of a history's calls, when those of its life had had so many
-// verdicts; -1 when these were not counted. It does not change.
-type looked struct {
-	verdicts int64
-	calls    map[string]narrow
-}
-
-// looks are histories by life.
-type looks struct {
-	mu    sync.Mutex
-	lives map[string]*looked
-	calls int
-}
-
-func (l *looks) get(life string) *looked {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if known := l.lives[life]; known != nil {
-		return known
-	}
-	return &looked{verdicts: -1}
-}
-
-// put remembers a history. What is full begins anew: what is asked often is back at once.
-func (l *looks) put(life string, k *looked) {
-	const maxCalls = 200_000 // of some 200 bytes
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lives == nil || l.calls > maxCalls {
-		l.lives, l.calls = map[string]*looked{}, 0
-	}
-	if old := l.lives[life]; old != nil {
-		l.calls -= len(old.calls)
-	}
-	l.lives[life] = k
-	l.calls += len(k.calls)
-}
-
-// seen is a point of a life.
-type seen struct {
-	narrow
-	content bool // not a call, but a content
-	gone    bool // a call that has left the history
-}
-
 // lifeOf gives the life of a call or a content; a point has one of the fields.
 func lifeOf(p point) string { return p.word(fieldLife) + p.word(fieldContent) }
-
-func seenOf(p point) (seen, error) {
-	n, err := narrowOf(p)
-	return seen{n, p.has(fieldContent), !p.has(fieldContent) && !p.has(fieldSeq)}, err
-}
-
-// arrival is a point that this process stored lately. It is known as it was written; what
-// changes it later is found as in others.
-type arrival struct {
-	life string
-	seen
-}
 
 // maxIDs is how many calls of a history are asked for by their ids. Larger histories are
 // read by pages.
 const maxIDs = 1024
 
 // keptIDs gives the ids of the calls of a history and of those that it let go and that
-// were not cleared away yet, with at least so many verdicts, in no order.
-func (s *backend) keptIDs(ctx context.Context, life string, verdicts int64) ([]string, error) {
-	f := all(is(fieldKept, life))
-	if verdicts > 0 {
-		f.Must = append(f.Must, atLeast(fieldVerdict, verdicts))
-	}
-	found, err := s.scroll(ctx, s.calls, f, nil, maxIDs)
+// were not cleared away yet, in no order.
+func (s *backend) keptIDs(ctx context.Context, life string) ([]string, error) {
+	found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), nil, maxIDs)
 	return idsOf(found), err
 }
 
-// historyCalls gives the calls of a history, newest first.
-func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, error) {
-	ids, err := s.keptIDs(ctx, life, 0)
-	if err != nil {
-		return nil, err
+// verdictsOn gives the points that a filter holds for and how many verdicts each had, without
+// those that had none.
+func (s *backend) verdictsOn(ctx context.Context, f *qd.Filter, limit int) (map[string]int64, error) {
+	found, err := s.scrollPoints(ctx, s.calls, f, ascending(fieldVerdict, nil), limit)
+	verdicts := make(map[string]int64, len(found))
+	for _, p := range found { // the server gives what it ordered by, from its index
+		verdicts[p.GetId().GetUuid()] = p.GetOrderValue().GetInt()
 	}
-	return s.keptOf(ctx, life, ids, -1)
+	return verdicts, err
 }
 
-// keptOf is kept for the ids that keptIDs gave, and for the number of verdicts that the
-// life's calls had had before that, if it was counted: what was read of them when it was
-// the same is still so. Pending calls are read each time.
-func (s *backend) keptOf(ctx context.Context, life string, ids []string, verdicts int64) ([]narrow, error) {
-	if len(ids) >= maxIDs {
+// historyCalls gives the calls of a history, newest first. It reads those that are not known,
+// that got a verdict since, or that wait for one.
+func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, error) {
+	var ids []string
+	var verdicts map[string]int64
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, life); return err })
+	g.Go(func() (err error) { verdicts, err = s.verdictsOn(gctx, all(is(fieldKept, life)), maxIDs); return err })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if max(len(ids), len(verdicts)) >= maxIDs {
 		return s.look(ctx, life)
 	}
-	known := s.looks.get(life)
-	times := map[string]int64{}
-	same := verdicts >= 0 && verdicts == known.verdicts
-	for n := int64(1); !same; n++ {
-		more, err := s.keptIDs(ctx, life, n)
-		if err != nil {
-			return nil, err
-		}
-		if len(more) == 0 {
-			break
-		}
-		for _, id := range more {
-			times[id] = n
-		}
-	}
-	now := &looked{verdicts: verdicts, calls: make(map[string]narrow, len(ids))}
+	calls := make([]narrow, 0, len(ids))
 	var unknown []string
 	for _, id := range ids {
-		if c, ok := known.calls[id]; ok && !c.pending && (same || c.verdicts == times[id]) {
-			now.calls[id] = c
+		if c, ok := s.known.Get(id); ok && c.life == life && !c.pending && c.verdicts == verdicts[id] {
+			calls = append(calls, c)
 		} else {
 			unknown = append(unknown, id)
 		}
 	}
-	found, err := s.gather(ctx, &s.callReads, unknown)
+	found, err := s.gather(ctx, &s.pointReads, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -183,18 +119,25 @@ func (s *backend) keptOf(ctx context.Context, life string, ids []string, verdict
 		if !p.has(fieldSeq) { // let go since: what took its place is not among the ids
 			return s.look(ctx, life)
 		}
-		if now.calls[id], err = narrowOf(p); err != nil {
+		c, err := narrowOf(p)
+		if err != nil {
 			return nil, err
 		}
-	}
-	s.looks.put(life, now)
-	list := make([]narrow, 0, len(ids))
-	for _, c := range now.calls {
-		list = append(list, c)
+		s.known.Add(id, c)
+		calls = append(calls, c)
 	}
 	h := history{bound: math.MaxInt64}
-	h.add(newestFirst(list))
+	h.add(newestFirst(calls))
 	return h.kept, nil
+}
+
+// byID is some calls by their ids.
+func byID(calls []narrow) map[string]narrow {
+	out := make(map[string]narrow, len(calls))
+	for _, c := range calls {
+		out[c.id] = c
+	}
+	return out
 }
 
 // newestFirst orders calls of the same number by id.

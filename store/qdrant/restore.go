@@ -62,16 +62,17 @@ type restoring struct {
 }
 
 func (r *restoring) store(ctx context.Context) error {
-	points, ids := r.points()
-	found, err := r.s.deliver(ctx, &request{points: points, calls: ids})
+	made, ids := r.points()
+	r.contents = int64(len(made.contents))
+	found, err := r.s.deliver(ctx, &request{points: made.all(), calls: ids})
 	if err != nil {
 		return err
 	}
-	if err := r.allMine(ctx, ids, found.calls); err != nil {
+	if err := r.allMine(ctx, made.calls, ids, found.calls); err != nil {
 		return err
 	}
-	made := []*qd.PointStruct{r.toolPoint(), newWorkspacePoint(r.t.Workspace)}
-	if err := r.s.insert(ctx, r.s.tools, r.s.compareOrder(), made); err != nil {
+	tool := []*qd.PointStruct{r.toolPoint(), newWorkspacePoint(r.t.Workspace)}
+	if err := r.s.insert(ctx, r.s.tools, r.s.compareOrder(), tool); err != nil {
 		return err
 	}
 	after, err := r.s.find(ctx, r.t.ToolRef)
@@ -85,33 +86,23 @@ func (r *restoring) store(ctx context.Context) error {
 	return nil
 }
 
-func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
-	r.contents = 0
+func (r *restoring) points() (made newPoints, ids []string) {
 	first := r.s.clock.next(len(r.calls))
 	owner := toolID(r.t.ToolRef)
-	held := map[string]bool{}
 	for i := range r.calls {
 		c := r.calls[i]
 		c.Workspace = r.t.Workspace
-		id := callID(c.Workspace, c.Key)
 		r.stamp = first + int64(i)*leases
-		p := encodeCall(&c)
-		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
-		points, ids = append(points, newCallPoint(id, p)), append(ids, id)
-		if cid := contentID(r.life, store.ContentOf(&c)); !held[cid] {
-			held[cid] = true
-			r.contents++
-			points = append(points, r.s.newContentPoint(cid, r.life, id, r.stamp))
-		}
+		ids = append(ids, callID(c.Workspace, c.Key))
+		made.add(&c, accepted{ids[i], r.life, owner, r.nonce, r.stamp, math.MaxInt32})
 	}
-	return points, ids
+	return made, ids
 }
 
 // allMine fails with Conflict when a call is known already. Remnants of ended
 // tools are replaced.
-func (r *restoring) allMine(ctx context.Context, ids []string, found map[string]payload) error {
+func (r *restoring) allMine(ctx context.Context, calls []*qd.PointStruct, ids []string, found map[string]payload) error {
 	var again []*qd.PointStruct
-	var points []*qd.PointStruct
 	for i, id := range ids {
 		p := found[id]
 		if p.word(fieldLife) == r.life {
@@ -127,14 +118,7 @@ func (r *restoring) allMine(ctx context.Context, ids []string, found map[string]
 		if err := r.s.removeRemnant(ctx, id, p.word(fieldLife)); err != nil {
 			return err
 		}
-		if points == nil {
-			points, _ = r.points()
-		}
-		for _, pt := range points {
-			if pt.GetId().GetUuid() == id {
-				again = append(again, pt)
-			}
-		}
+		again = append(again, calls[i])
 	}
 	if len(again) == 0 {
 		return nil

@@ -48,12 +48,10 @@ type backend struct {
 	lives      *lru.Cache[string, string] // of tools, by their ids. It may be wrong: who relies on it reads the tool's point after writing
 	trims      trimDue
 	folds      *lru.Cache[string, time.Time] // by life: when to look again for what can be folded
-	looks      looks
+	known      *lru.Cache[string, narrow]    // by id
 	watches    watches
-	arrivals   *lru.Cache[string, arrival] // by id
 	toolReads  gathering
-	callReads  gathering    // of narrow points
-	lifeReads  gathering    // of these, and of contents, with their lives
+	pointReads gathering    // of narrow points
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
 
@@ -91,12 +89,11 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
-		lives:  newCache[string](100_000), folds: newCache[time.Time](100_000), arrivals: newCache[arrival](1 << 15),
+		lives:  newCache[string](100_000), folds: newCache[time.Time](100_000), known: newCache[narrow](200_000), // of some 300 bytes
 		watches: watches{lives: newCache[*watch](5000), asked: newCache[*interest](100_000)}, // of a history of 100 each
 	}
 	s.toolReads.do = s.gatherOf(s.tools)
-	s.callReads.do = s.gatherOf(s.calls, narrowFields[:]...)
-	s.lifeReads.do = s.gatherOf(s.calls, append([]string{fieldLife, fieldContent}, narrowFields[:]...)...)
+	s.pointReads.do = s.gatherOf(s.calls, narrowFields[:]...)
 	s.sightings.do = s.sight
 	s.deliveries.do = s.deliverShared
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself

@@ -73,16 +73,11 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 
 // counted counts what is not folded and reads what is not known of the history.
 func (s *backend) counted(ctx context.Context, t *tool) (*sighting, error) {
-	var ids []string
-	var sum callCounts
+	var now sighting
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
-	g.Go(func() (err error) { sum, err = s.countUpTo(gctx, t.life, t.base(), endOfStamps); return err })
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	kept, err := s.keptOf(ctx, t.life, ids, sum.revision-sum.calls)
-	return &sighting{sum, kept}, err
+	g.Go(func() (err error) { now.kept, err = s.historyCalls(gctx, t.life); return err })
+	g.Go(func() (err error) { now.sum, err = s.countUpTo(gctx, t.life, t.base(), endOfStamps); return err })
+	return &now, g.Wait()
 }
 
 // latest gives the later of two times and a stamp.

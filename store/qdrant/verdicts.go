@@ -20,57 +20,38 @@ func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool,
 	}
 	left := make([]int, 0, len(verdicts))
 	for i := range verdicts {
-		if kept[callID(verdicts[i].Workspace, verdicts[i].Key)].tool == toolID(verdicts[i].ToolRef) {
+		if _, ok := kept[verdicts[i].ToolRef][callID(verdicts[i].Workspace, verdicts[i].Key)]; ok {
 			left = append(left, i)
 		}
 	}
 	for len(left) > 0 { // two verdicts on one call follow each other
-		var later []int
-		if later, err = s.settleRound(ctx, verdicts, kept, left, out); err != nil {
+		if left, err = s.settleRound(ctx, verdicts, kept, left, out); err != nil {
 			return nil, err
 		}
-		left = later
 	}
 	return out, nil
 }
 
-// judgeable is a call that a history keeps: the id of its tool, and how many verdicts it had.
-type judgeable struct {
-	tool     string
-	verdicts int64
-}
-
-// keptCalls gives all calls that the verdicts' tools keep, by id.
-func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[string]judgeable, error) {
-	seen := map[memoryd.ToolRef]bool{}
-	out := map[string]judgeable{}
+// keptCalls gives all calls that the verdicts' tools keep, by tool and id.
+func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[memoryd.ToolRef]map[string]narrow, error) {
+	out := map[memoryd.ToolRef]map[string]narrow{}
 	for i := range verdicts {
 		ref := verdicts[i].ToolRef
-		if seen[ref] {
+		if out[ref] != nil {
 			continue
 		}
-		seen[ref] = true
-		t, err := s.find(ctx, ref)
+		kept, err := s.historyOf(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		if t == nil {
-			continue
-		}
-		kept, err := s.historyCalls(ctx, t.life)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range kept {
-			out[c.id] = judgeable{t.id, c.verdicts}
-		}
+		out[ref] = byID(kept)
 	}
 	return out, nil
 }
 
 // settleRound writes the first verdict on each call, fills in out and gives the
 // verdicts that are left.
-func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kept map[string]judgeable, which []int,
+func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kept map[memoryd.ToolRef]map[string]narrow, which []int,
 	out []bool,
 ) (later []int, err error) {
 	const batch = 256
@@ -79,13 +60,14 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 	var ops []*qd.PointsUpdateOperation
 	begun := s.clock.begin(len(which))
 	for n, i := range which {
-		id := callID(verdicts[i].Workspace, verdicts[i].Key)
+		v := &verdicts[i]
+		id := callID(v.Workspace, v.Key)
 		if _, twice := byID[id]; twice || len(byID) >= batch {
 			later = append(later, i)
 			continue
 		}
 		byID[id] = i
-		ops = append(ops, settleOp(id, nonce, kept[id].verdicts+1, begun.stamp+int64(n)*leases, &verdicts[i].Evaluation))
+		ops = append(ops, settleOp(id, nonce, kept[v.ToolRef][id].verdicts+1, begun.stamp+int64(n)*leases, &v.Evaluation))
 	}
 	err = update(ctx, s, "settle", s.updateBatch, &qd.UpdateBatchPoints{
 		CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
@@ -144,7 +126,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		if err != nil {
 			return memoryd.Call{}, err
 		}
-		if kept[id].tool == "" {
+		if _, ok := kept[v.ToolRef][id]; !ok {
 			return memoryd.Call{}, store.UnknownCall()
 		}
 		old, err := s.one(ctx, s.calls, id, whole())
@@ -225,7 +207,7 @@ func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration,
 // sift drops calls that their histories no longer keep, and clears those
 // histories; gone says that there were some.
 func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool) (fresh []point, gone bool, err error) {
-	kept := map[string]map[string]bool{}
+	kept := map[string]map[string]narrow{}
 	for _, p := range found {
 		if stale[p.id] {
 			continue
@@ -236,7 +218,7 @@ func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool
 				return nil, false, err
 			}
 		}
-		if kept[life][p.id] {
+		if _, ok := kept[life][p.id]; ok {
 			fresh = append(fresh, p)
 			continue
 		}
@@ -248,22 +230,19 @@ func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool
 	return fresh, gone, nil
 }
 
-// keptBy gives the ids of the calls that a life keeps. When it has ended, there
-// are none, and what it left is removed.
-func (s *backend) keptBy(ctx context.Context, toolID, life string) (map[string]bool, error) {
-	out := map[string]bool{}
+// keptBy gives the calls that a life keeps, by id. When it has ended, there are none, and
+// what it left is removed.
+func (s *backend) keptBy(ctx context.Context, toolID, life string) (map[string]narrow, error) {
+	var kept []narrow
 	ended, err := s.ended(ctx, toolID, life)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+	case ended:
+		err = s.removeLife(ctx, life)
+	default:
+		kept, err = s.historyCalls(ctx, life)
 	}
-	if ended {
-		return out, s.removeLife(ctx, life)
-	}
-	kept, err := s.historyCalls(ctx, life)
-	for _, c := range kept {
-		out[c.id] = true
-	}
-	return out, err
+	return byID(kept), err
 }
 
 // lease moves the time of the calls that are still free, and gives those that

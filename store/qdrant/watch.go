@@ -41,11 +41,11 @@ type watch struct {
 	mark    string // fieldDeleted
 	began   time.Time
 	phase   phase
-	lost    bool            // it cannot be told
-	through int64           // tally is of what was accepted up to here
-	sum     callCounts      // but its revision is that of all verdicts, without the calls
-	recent  map[string]seen // accepted after through, or not long before, or judged after it
-	history []narrow        // newest first
+	lost    bool              // it cannot be told
+	through int64             // tally is of what was accepted up to here
+	sum     callCounts        // but its revision is that of all verdicts, without the calls
+	recent  map[string]narrow // accepted after through, or not long before, or judged after it
+	history []narrow          // newest first
 }
 
 // phase is how far a watch has begun.
@@ -220,25 +220,23 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 		if owner[p.id] != nil {
 			continue
 		}
-		if a, ok := s.arrivals.Get(p.id); ok {
-			// Of a watch that begins, calls may have been deleted since.
-			if w := of[a.life]; w != nil && w.phase == watching {
-				owner[p.id] = w
-				w.learn(a.seen)
-				continue
-			}
+		known, _ := s.known.Get(p.id)
+		if w := of[known.life]; w != nil && w.phase == watching { // while one begins, calls may have been deleted since
+			owner[p.id] = w
+			w.learn(known)
+			continue
 		}
 		unknown = append(unknown, p.id)
 	}
 	unknown = unknownVerdicts(unknown, judged, owner)
-	found, err := s.gather(ctx, &s.lifeReads, unknown)
+	found, err := s.gather(ctx, &s.pointReads, unknown)
 	if err != nil {
 		return err
 	}
 	for _, id := range unknown {
 		p := point{id, found[id]}
 		if w := of[lifeOf(p)]; w != nil {
-			now, err := seenOf(p)
+			now, err := narrowOf(p)
 			w.lost = w.lost || err != nil // who counts will say so
 			w.learn(now)
 		}
@@ -279,12 +277,8 @@ func (s *backend) since(ctx context.Context, lives []string, from int64) (arrive
 		arrived, err = s.scroll(gctx, s.calls, all(above(fieldStamp, from), qd.NewFilterAsCondition(contents)), nil, lookPoints)
 		return err
 	})
-	g.Go(func() error {
-		found, err := s.scrollPoints(gctx, s.calls, all(above(fieldJudged, from), ofLives), ascending(fieldVerdict, nil), lookPoints)
-		judged = make(map[string]int64, len(found))
-		for _, p := range found { // the server gives what it ordered by, from its index
-			judged[p.GetId().GetUuid()] = p.GetOrderValue().GetInt()
-		}
+	g.Go(func() (err error) {
+		judged, err = s.verdictsOn(gctx, all(above(fieldJudged, from), ofLives), lookPoints)
 		return err
 	})
 	return arrived, judged, g.Wait()
@@ -312,20 +306,20 @@ func unknownVerdicts(unknown []string, judged map[string]int64, owner map[string
 }
 
 // find gives what is known of a point.
-func (w *watch) find(id string) (seen, bool) {
+func (w *watch) find(id string) (narrow, bool) {
 	if p, ok := w.recent[id]; ok {
 		return p, true
 	}
 	for i := range w.history {
 		if w.history[i].id == id {
-			return seen{narrow: w.history[i]}, true
+			return w.history[i], true
 		}
 	}
-	return seen{}, false
+	return narrow{}, false
 }
 
 // learn takes in a point.
-func (w *watch) learn(n seen) {
+func (w *watch) learn(n narrow) {
 	old, known := w.find(n.id)
 	more := n.verdicts - old.verdicts
 	if n.stamp <= w.through && w.phase != learning && more != 0 && (!known || w.phase == checking) {
@@ -347,7 +341,7 @@ func (w *watch) learn(n seen) {
 	}
 	// What is below the history was let go; it may be there still, until it is cleared away.
 	if last := len(w.history) - 1; !n.gone && (known || last < 0 || n.stamp > w.through || n.seq > w.history[last].seq) {
-		calls = append(calls, n.narrow)
+		calls = append(calls, n)
 	}
 	h := history{bound: math.MaxInt64}
 	h.add(newestFirst(calls))
@@ -372,7 +366,7 @@ func (w *watch) advance(low, old int64, judged map[string]int64) {
 }
 
 // added is a tally with a point more.
-func (p *seen) added(sum callCounts) callCounts {
+func (p *narrow) added(sum callCounts) callCounts {
 	if p.content {
 		sum.duplicates--
 		return sum
@@ -400,13 +394,13 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 	if err != nil {
 		return err
 	}
-	w := &watch{mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]seen{}, through: low - s.idle()}
+	w := &watch{mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]narrow{}, through: low - s.idle()}
 	if w.history, err = s.historyCalls(ctx, t.life); err != nil || len(w.history) >= maxIDs {
 		return err
 	}
 	for _, c := range w.history {
 		if c.stamp > w.through {
-			w.recent[c.id] = seen{narrow: c}
+			w.recent[c.id] = c
 		}
 	}
 	of := map[string]*watch{t.life: w}
