@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"memoryd/internal/lifecycle"
@@ -81,28 +82,26 @@ func merged(together []*request) *request {
 	if len(together) == 1 {
 		return together[0]
 	}
-	all := &request{}
-	points, calls, contents, tools := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var all request
 	for _, r := range together {
-		for _, p := range r.points {
-			if id := p.GetId().GetUuid(); !points[id] {
-				points[id] = true
-				all.points = append(all.points, p)
-			}
-		}
-		all.calls = appendNew(all.calls, calls, r.calls)
-		all.contents = appendNew(all.contents, contents, r.contents)
-		all.tools = appendNew(all.tools, tools, r.tools)
+		all.points = append(all.points, r.points...)
+		all.calls = append(all.calls, r.calls...)
+		all.contents = append(all.contents, r.contents...)
+		all.tools = append(all.tools, r.tools...)
 	}
-	return all
+	all.points = distinct(all.points, func(p *qd.PointStruct) string { return p.GetId().GetUuid() })
+	all.calls, all.contents, all.tools = distinctIDs(all.calls), distinctIDs(all.contents), distinctIDs(all.tools)
+	return &all
 }
 
-func appendNew(to []string, there map[string]bool, ids []string) []string {
-	for _, id := range ids {
-		if !there[id] {
-			there[id] = true
-			to = append(to, id)
-		}
-	}
-	return to
+// distinct keeps the first of those with the same id, in their order and place.
+func distinct[T any](all []T, id func(T) string) []T {
+	there := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(one T) bool {
+		again := there[id(one)]
+		there[id(one)] = true
+		return again
+	})
 }
+
+func distinctIDs(ids []string) []string { return distinct(ids, func(id string) string { return id }) }

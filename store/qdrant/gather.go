@@ -3,6 +3,7 @@ package qdrant
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"memoryd/internal/lifecycle"
@@ -104,7 +105,7 @@ func (s *backend) gatherOf(collection string, fields ...string) func(context.Con
 		with = include(fields...)
 	}
 	return func(ctx context.Context, ids []string) (map[string]payload, error) {
-		return s.getMap(ctx, collection, appendNew(nil, map[string]bool{}, ids), with)
+		return s.getMap(ctx, collection, distinctIDs(slices.Clone(ids)), with)
 	}
 }
 

@@ -49,22 +49,25 @@ func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, 
 		return nil, err
 	}
 	tools := make([]memoryd.Tool, len(found))
-	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
-	for i, p := range found {
+	err = besides(ctx, s, found, func(ctx context.Context, i int, p point) error {
 		t, err := decodeTool(p)
 		if err != nil {
-			return nil, err
-		}
-		g.Go(func() error {
-			d, err := s.describe(gctx, t)
-			tools[i] = d.Tool
 			return err
-		})
+		}
+		d, err := s.describe(ctx, t)
+		tools[i] = d.Tool
+		return err
+	})
+	return slices.DeleteFunc(tools, func(t memoryd.Tool) bool { return t.Lifetime == 0 }), err
+}
+
+// besides does something for each item, a few at a time.
+func besides[T any](ctx context.Context, s *backend, items []T, do func(ctx context.Context, i int, item T) error) error {
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
+	for i, item := range items {
+		g.Go(func() error { return do(gctx, i, item) })
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(tools, func(t memoryd.Tool) bool { return t.Lifetime == 0 }), nil
+	return g.Wait()
 }
 
 // ListWorkspaces implements store.Tools. Each workspace has a point; whether it still has a
@@ -77,25 +80,15 @@ func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) (
 
 // occupied gives the names of those workspaces that hold a tool.
 func (s *backend) occupied(ctx context.Context, spaces []point) ([]string, error) {
-	holds := make([]bool, len(spaces))
-	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
-	for i, p := range spaces {
-		g.Go(func() error {
-			found, err := s.scroll(gctx, s.tools, all(is(fieldSpaceID, p.id)), nil, 1)
-			holds[i] = len(found) > 0
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	var out []string
-	for i, p := range spaces {
-		if holds[i] {
-			out = append(out, p.word(fieldSpace))
+	names := make([]string, len(spaces))
+	err := besides(ctx, s, spaces, func(ctx context.Context, i int, p point) error {
+		found, err := s.scroll(ctx, s.tools, all(is(fieldSpaceID, p.id)), nil, 1)
+		if len(found) > 0 {
+			names[i] = p.word(fieldSpace)
 		}
-	}
-	return out, nil
+		return err
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), err
 }
 
 // The server sorts by numbers, not by names. So each name has three numbers: its

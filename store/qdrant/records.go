@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -295,16 +294,12 @@ func (p *putting) insert(ctx context.Context) error {
 
 // replace writes the records that are left over what is there.
 func (p *putting) replace(ctx context.Context) error {
-	g, gctx := lifecycle.NewGroup(ctx, p.s.log, "qdrant", describers)
-	for _, same := range p.byID {
-		g.Go(func() error {
-			for i := range same {
-				if _, err := p.s.putRecord(gctx, &same[i], p.lives[same[i].ToolRef]); err != nil {
-					return err
-				}
+	return besides(ctx, p.s, p.ids, func(ctx context.Context, _ int, id string) error {
+		for _, r := range p.byID[id] {
+			if _, err := p.s.putRecord(ctx, &r, p.lives[r.ToolRef]); err != nil {
+				return err
 			}
-			return nil
-		})
-	}
-	return g.Wait()
+		}
+		return nil
+	})
 }

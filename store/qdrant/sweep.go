@@ -116,7 +116,7 @@ func (s *backend) forgetPage(ctx context.Context, from int64) (seen, next int64,
 // forgetOfLife folds a tool's points up to a stamp and removes those of the page
 // that were folded long enough ago, for a reader may just be counting.
 func (s *backend) forgetOfLife(ctx context.Context, page []point, through int64) error {
-	life := page[0].word(fieldLife) + page[0].word(fieldContent) // a point has one of them
+	life := lifeOf(page[0])
 	t, err := s.toolOfLife(ctx, life)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *backend) toolOfLife(ctx context.Context, life string) (*tool, error) {
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	whole, err := s.get(ctx, s.tools, pointIDs([]string{found[0].id}), qd.NewWithPayload(true))
+	whole, err := s.wholes(ctx, s.tools, found)
 	if err != nil || len(whole) == 0 {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (s *backend) shrink(ctx context.Context, toolID, life string, keep int) err
 // points stay, small, so that the calls are recognised.
 func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error {
 	const page = 512
-	gone := all(is(fieldKept, life), qd.NewRange(fieldSeq, &qd.Range{Lt: new(float64(seq))}))
+	gone := all(is(fieldKept, life), between(fieldSeq, 0, seq-1))
 	for {
 		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict, fieldJudged)
 		if err != nil || len(found) == 0 {

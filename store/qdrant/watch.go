@@ -2,7 +2,9 @@ package qdrant
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +40,7 @@ const fieldDeleted = "deleted"
 
 // watch is what a process knows of a life. It is used by one look at a time.
 type watch struct {
+	life    string
 	mark    string // fieldDeleted
 	began   time.Time
 	phase   phase
@@ -168,15 +171,7 @@ func (s *backend) sight(ctx context.Context, tools []*tool) (map[*tool]*sighting
 		}
 	}
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	part := map[string]*watch{}
-	for life, w := range of {
-		if part[life] = w; len(part) == lookTools {
-			full := part
-			g.Go(func() error { return s.lookAfter(gctx, full, low) })
-			part = map[string]*watch{}
-		}
-	}
-	if len(part) > 0 {
+	for part := range slices.Chunk(slices.Collect(maps.Values(of)), lookTools) {
 		g.Go(func() error { return s.lookAfter(gctx, part, low) })
 	}
 	if err := g.Wait(); err != nil {
@@ -197,9 +192,11 @@ func (s *backend) sight(ctx context.Context, tools []*tool) (map[*tool]*sighting
 
 // lookAfter learns what came and what was judged since watches were last looked after. low
 // was read before.
-func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64) error {
+func (s *backend) lookAfter(ctx context.Context, watches []*watch, low int64) error {
 	from := int64(endOfStamps)
-	for _, w := range of {
+	of := map[string]*watch{}
+	for _, w := range watches {
+		of[w.life] = w
 		from = min(from, w.through)
 	}
 	arrived, judged, err := s.since(ctx, keysOf(of), from)
@@ -208,13 +205,13 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 	}
 	full := len(arrived) >= lookPoints || len(judged) >= lookPoints ||
 		s.asksQuorum() // which may overlook what is acknowledged
-	for _, w := range of {
-		w.lost = w.lost || full
-	}
 	if full {
+		for _, w := range watches {
+			w.lost = true
+		}
 		return nil
 	}
-	owner := ownersOf(of, len(arrived), len(judged) > 0)
+	owner := ownersOf(watches, len(arrived), len(judged) > 0)
 	var unknown []string
 	for _, p := range arrived {
 		if owner[p.id] != nil {
@@ -228,7 +225,11 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 		}
 		unknown = append(unknown, p.id)
 	}
-	unknown = unknownVerdicts(unknown, judged, owner)
+	for id, n := range judged { // of those that are not known
+		if w := owner[id]; w == nil || !w.knows(id, n) {
+			unknown = append(unknown, id)
+		}
+	}
 	found, err := s.gather(ctx, &s.pointReads, unknown)
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 			w.learn(now)
 		}
 	}
-	for _, w := range of {
+	for _, w := range watches {
 		w.advance(low, low-s.idle(), judged)
 	}
 	return nil
@@ -249,12 +250,12 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 
 // ownersOf tells which watch knows a point: a recent one, and with history any of its own.
 // There is room for as many more.
-func ownersOf(of map[string]*watch, more int, history bool) map[string]*watch {
-	for _, w := range of {
+func ownersOf(watches []*watch, more int, history bool) map[string]*watch {
+	for _, w := range watches {
 		more += len(w.recent)
 	}
 	owner := make(map[string]*watch, more)
-	for _, w := range of {
+	for _, w := range watches {
 		for id := range w.recent {
 			owner[id] = w
 		}
@@ -284,25 +285,10 @@ func (s *backend) since(ctx context.Context, lives []string, from int64) (arrive
 	return arrived, judged, g.Wait()
 }
 
-// unknownVerdicts adds the calls of which others' verdicts are not known.
-func unknownVerdicts(unknown []string, judged map[string]int64, owner map[string]*watch) []string {
-	there := map[string]bool{}
-	for _, id := range unknown {
-		there[id] = true
-	}
-	for id, n := range judged {
-		w := owner[id]
-		if there[id] {
-			continue
-		}
-		if w != nil {
-			if c, _ := w.find(id); c.verdicts == n {
-				continue
-			}
-		}
-		unknown = append(unknown, id)
-	}
-	return unknown
+// knows tells whether a call's n-th verdict is known.
+func (w *watch) knows(id string, n int64) bool {
+	c, _ := w.find(id)
+	return c.verdicts == n
 }
 
 // find gives what is known of a point.
@@ -394,7 +380,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 	if err != nil {
 		return err
 	}
-	w := &watch{mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]narrow{}, through: low - s.idle()}
+	w := &watch{life: t.life, mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]narrow{}, through: low - s.idle()}
 	if w.history, err = s.historyCalls(ctx, t.life); err != nil || len(w.history) >= maxIDs {
 		return err
 	}
@@ -403,8 +389,8 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 			w.recent[c.id] = c
 		}
 	}
-	of := map[string]*watch{t.life: w}
-	if err := s.lookAfter(ctx, of, low); err != nil || w.lost || len(w.recent) > watchRecent {
+	alone := []*watch{w}
+	if err := s.lookAfter(ctx, alone, low); err != nil || w.lost || len(w.recent) > watchRecent {
 		return err
 	}
 	if w.sum, err = s.countUpTo(ctx, t.life, t.base(), low); err != nil {
@@ -418,7 +404,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 		}
 	}
 	w.phase = checking
-	if err := s.lookAfter(ctx, of, low); err != nil || w.lost {
+	if err := s.lookAfter(ctx, alone, low); err != nil || w.lost {
 		return err
 	}
 	w.phase = watching
