@@ -68,6 +68,19 @@ func aroundCall[A, T any](ctx context.Context, around Around, method string, che
 	return answer, nil
 }
 
+// through2 and through3 are through for methods with more arguments.
+func through2[A, B, T any](ctx context.Context, i interceptor, method string, check error,
+	call func(Store, context.Context, A, B) (T, error), a A, b B,
+) (T, error) {
+	return through(ctx, i, method, check, func(ctx context.Context, s Store) (T, error) { return call(s, ctx, a, b) })
+}
+
+func through3[A, B, C, T any](ctx context.Context, i interceptor, method string, check error,
+	call func(Store, context.Context, A, B, C) (T, error), a A, b B, c C,
+) (T, error) {
+	return through(ctx, i, method, check, func(ctx context.Context, s Store) (T, error) { return call(s, ctx, a, b, c) })
+}
+
 // plain carries out a call without an answer.
 func (i interceptor) plain(ctx context.Context, method string, check error, call func(context.Context, Store) error) error {
 	_, err := through(ctx, i, method, check, func(ctx context.Context, s Store) (none struct{}, err error) { return none, call(ctx, s) })
@@ -84,11 +97,7 @@ func (i interceptor) Append(ctx context.Context, b Batch) ([]Appended, error) {
 }
 
 func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	return through(ctx, i, "History", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call,
-		error,
-	) {
-		return s.History(ctx, ref, limit)
-	})
+	return through2(ctx, i, "History", checkLimit(limit), Store.History, ref, limit)
 }
 
 func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
@@ -100,21 +109,15 @@ func (i interceptor) Described(ctx context.Context, ref memoryd.ToolRef) (Descri
 }
 
 func (i interceptor) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	return through(ctx, i, "Call", nil, func(ctx context.Context, s Store) (memoryd.Call, error) { return s.Call(ctx, ref, key) })
+	return through2(ctx, i, "Call", nil, Store.Call, ref, key)
 }
 
 func (i interceptor) ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error) {
-	return through(ctx, i, "ListCalls", p.Check(), func(ctx context.Context, s Store) ([]memoryd.Call,
-		error,
-	) {
-		return s.ListCalls(ctx, ref, p)
-	})
+	return through2(ctx, i, "ListCalls", p.Check(), Store.ListCalls, ref, p)
 }
 
 func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error) {
-	return through(ctx, i, "RunCalls", checkRun(workspace, run, limit), func(ctx context.Context, s Store) ([]RunCall, error) {
-		return s.RunCalls(ctx, workspace, run, limit)
-	})
+	return through3(ctx, i, "RunCalls", checkRun(workspace, run, limit), Store.RunCalls, workspace, run, limit)
 }
 
 func (i interceptor) HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size, error) {
@@ -135,15 +138,11 @@ func (i interceptor) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Too
 }
 
 func (i interceptor) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	return through(ctx, i, "ListTools", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
-		return s.ListTools(ctx, workspace, after, limit)
-	})
+	return through3(ctx, i, "ListTools", checkLimit(limit), Store.ListTools, workspace, after, limit)
 }
 
 func (i interceptor) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	return through(ctx, i, "ListWorkspaces", checkLimit(limit), func(ctx context.Context, s Store) ([]string, error) {
-		return s.ListWorkspaces(ctx, after, limit)
-	})
+	return through2(ctx, i, "ListWorkspaces", checkLimit(limit), Store.ListWorkspaces, after, limit)
 }
 
 func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
@@ -151,9 +150,7 @@ func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g me
 }
 
 func (i interceptor) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	return through(ctx, i, "SearchTools", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Tool, error) {
-		return s.SearchTools(ctx, workspace, query, limit)
-	})
+	return through3(ctx, i, "SearchTools", checkLimit(limit), Store.SearchTools, workspace, query, limit)
 }
 
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
@@ -183,9 +180,7 @@ func (i interceptor) Override(ctx context.Context, v Verdict) (memoryd.Call, err
 }
 
 func (i interceptor) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	return through(ctx, i, "Claim", checkLimit(limit), func(ctx context.Context, s Store) ([]memoryd.Call, error) {
-		return s.Claim(ctx, now, lease, limit)
-	})
+	return through3(ctx, i, "Claim", checkLimit(limit), Store.Claim, now, lease, limit)
 }
 
 func (i interceptor) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
@@ -214,8 +209,7 @@ func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) 
 }
 
 func (i interceptor) ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error) {
-	return through(ctx, i, "ListRecords", checkRecordRange(from, limit),
-		func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
+	return through2(ctx, i, "ListRecords", checkRecordRange(from, limit), Store.ListRecords, from, limit)
 }
 
 func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error) {
@@ -227,11 +221,7 @@ func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {
 }
 
 func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	return through(ctx, i, "ExpireRecords", checkLimit(limit), func(ctx context.Context, s Store) (int,
-		error,
-	) {
-		return s.ExpireRecords(ctx, now, limit)
-	})
+	return through2(ctx, i, "ExpireRecords", checkLimit(limit), Store.ExpireRecords, now, limit)
 }
 
 func (i interceptor) Ping(ctx context.Context) error {
