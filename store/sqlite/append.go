@@ -51,11 +51,7 @@ func newAppending(b store.Batch) *appending {
 		c := &b.Calls[i]
 		row := callRows.Get().(*callRow) //nolint:forcetypeassert // the pool holds nothing else
 		row.fill(c)
-		hash := c.Hash
-		if hash == "" {
-			hash = memoryd.HashOf(c.Input, c.Output)
-		}
-		j.calls[i] = prepared{row, contentPrint(hash), runPrint(b.Workspace, c.Run())}
+		j.calls[i] = prepared{row, contentPrint(store.ContentOf(c)), runPrint(b.Workspace, c.Run())}
 		j.bytes += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
 	}
 	return j
@@ -111,20 +107,24 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 	td.count(d, repeat)
 	j.out[i] = store.Appended{New: true, Repeat: repeat, Seq: td.info.Lifetime}
 
-	row := ready.row
-	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(id.tool), td.info.Lifetime
-	if err := d.c.execNamed(insertCall, row[:]); err != nil {
-		return nil, err
-	}
 	td.pushed = append(td.pushed, slot)
 	sample := c.Sample()
 	sample.Seq = td.info.Lifetime
 	td.newer = append(td.newer, sample)
-	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: ready.run})
-	if c.Evaluation.State == memoryd.Pending {
-		return td, d.addPending(td, c, slot, td.info.Lifetime)
+	return td, d.insert(td, c, ready.row, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: ready.run})
+}
+
+// insert writes the newest call of a tool, and all that is remembered of it.
+func (d *draft) insert(td *toolDraft, c *memoryd.Call, row *callRow, r record) error {
+	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = r.slot, int64(td.t.id), td.info.Lifetime
+	if err := d.c.execNamed(insertCall, row[:]); err != nil {
+		return err
 	}
-	return td, nil
+	d.remember(r)
+	if c.Evaluation.State == memoryd.Pending {
+		return d.addPending(td, c, r.slot, td.info.Lifetime)
+	}
+	return nil
 }
 
 // makeRoom gives the row for the next call: the oldest one's if the history is
@@ -155,10 +155,10 @@ func (td *toolDraft) count(d *draft, repeat bool) {
 	}
 }
 
-func (d *draft) remember(id identity, r record) {
-	d.keys[id.key] = id.tool
-	d.prints[id.print] = struct{}{}
-	d.seen = append(d.seen, id)
+func (d *draft) remember(r record) {
+	d.keys[r.id.key] = r.id.tool
+	d.prints[r.id.print] = struct{}{}
+	d.seen = append(d.seen, r.id)
 	if r.run != 0 {
 		d.runs = append(d.runs, runEntry{r.run, r.slot})
 	}
@@ -173,8 +173,16 @@ func (d *draft) addPending(td *toolDraft, c *memoryd.Call, slot, seq int64) erro
 	}
 	d.added[seqRef{p.tool, p.seq}] = p
 	td.info.Pending++
+	return d.insertPending(p)
+}
+
+func (d *draft) insertPending(p *pendingCall) error {
 	return d.c.exec(`INSERT INTO pending (id, tool, slot, seq, key, not_before) VALUES (?,?,?,?,?,?)`,
 		p.id, int64(p.tool), p.slot, p.seq, p.key[:], micros(p.notBefore))
+}
+
+func (d *draft) deletePending(p *pendingCall) error {
+	return d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
 }
 
 // restoring is a whole tool that is brought back.
@@ -216,7 +224,6 @@ func (j *restoring) run(d *draft) error {
 	if err := d.c.exec(`UPDATE tools SET created = ? WHERE id = ?`, td.info.Created.UnixMicro(), int64(td.t.id)); err != nil {
 		return err
 	}
-	td.info.Lifetime = j.t.Lifetime - int64(len(j.calls))
 	var slots []int64
 	for i := range j.calls {
 		slot, err := j.restore(d, td, &j.calls[i], mask)
@@ -237,23 +244,11 @@ func (j *restoring) run(d *draft) error {
 
 // restore writes one call.
 func (j *restoring) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]byte) (slot int64, err error) {
-	hash := c.Hash
-	if hash == "" {
-		hash = memoryd.HashOf(c.Input, c.Output)
-	}
 	d.w.nextSlot++
 	slot = d.w.nextSlot
-	td.info.Lifetime++
+	td.info.Lifetime = c.Seq
 	var row callRow
 	row.fill(c)
-	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(td.t.id), c.Seq
-	if err := d.c.execNamed(insertCall, row[:]); err != nil {
-		return 0, err
-	}
-	id := identity{key: mixKey(c.Key, mask), print: fingerprint(contentPrint(hash), td.t.id), tool: td.t.id}
-	d.remember(id, record{kind: recordAccepted, slot: slot, id: id, run: runPrint(j.t.Workspace, c.Run())})
-	if c.Evaluation.State == memoryd.Pending {
-		return slot, d.addPending(td, c, slot, td.info.Lifetime)
-	}
-	return slot, nil
+	id := identity{key: mixKey(c.Key, mask), print: fingerprint(contentPrint(store.ContentOf(c)), td.t.id), tool: td.t.id}
+	return slot, d.insert(td, c, &row, record{kind: recordAccepted, slot: slot, id: id, run: runPrint(j.t.Workspace, c.Run())})
 }

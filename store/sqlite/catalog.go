@@ -117,12 +117,15 @@ func (c *catalog) listTools(workspace, after string, limit int) []memoryd.Tool {
 		slices.SortFunc(sp.tools, func(a, b *tool) int { return cmp.Compare(a.info.Tool, b.info.Tool) })
 		sp.sorted = true
 	}
-	from := sort.Search(len(sp.tools), func(i int) bool { return sp.tools[i].info.Tool > after })
-	tools := sp.tools[from:]
-	tools = tools[:min(limit, len(tools))]
-	out := make([]memoryd.Tool, len(tools))
-	for i, t := range tools {
-		out[i] = t.info
+	return pageOf(sp.tools, limit, func(t *tool) bool { return t.info.Tool > after }, func(t *tool) memoryd.Tool { return t.info })
+}
+
+// pageOf gives up to limit of sorted items from the first on that is greater than another.
+func pageOf[T, V any](sorted []T, limit int, greater func(T) bool, value func(T) V) []V {
+	page := sorted[sort.Search(len(sorted), func(i int) bool { return greater(sorted[i]) }):]
+	out := make([]V, min(limit, len(page)))
+	for i := range out {
+		out[i] = value(page[i])
 	}
 	return out
 }
@@ -135,14 +138,7 @@ func (c *catalog) listSpaces(after string, limit int) []string {
 		slices.SortFunc(c.order, func(a, b *space) int { return cmp.Compare(a.name, b.name) })
 		c.sorted = true
 	}
-	from := sort.Search(len(c.order), func(i int) bool { return c.order[i].name > after })
-	spaces := c.order[from:]
-	spaces = spaces[:min(limit, len(spaces))]
-	out := make([]string, len(spaces))
-	for i, sp := range spaces {
-		out[i] = sp.name
-	}
-	return out
+	return pageOf(c.order, limit, func(sp *space) bool { return sp.name > after }, func(sp *space) string { return sp.name })
 }
 
 // view is what a reader needs to read a tool's history from the file.

@@ -158,11 +158,9 @@ func (s *salvage) read() {
 		t.Lifetime, t.Duplicates, t.Revision, t.Modified = integer(v[1]), integer(v[2]), integer(v[3]), timeOf(v[4])
 		s.names[integer(v[0])] = t
 	})
-	s.each("guidelines", "tool, revision, content, author, based_on, through_seq, written", func(v []driver.Value) {
+	s.each("guidelines", guidelineColumns, func(v []driver.Value) {
 		t := s.names[integer(v[0])]
-		t.Guideline = memoryd.Guideline{
-			Revision: integer(v[1]), Content: str(v[2]), Author: str(v[3]), BasedOn: integer(v[4]), ThroughSeq: integer(v[5]), Written: timeOf(v[6]),
-		}
+		t.Guideline = scanGuideline(v)
 		s.names[integer(v[0])] = t
 	})
 	s.r.LostCalls = s.each("calls", callColumns, func(v []driver.Value) {
@@ -234,7 +232,7 @@ func (s *salvage) copyTo(target store.Store) error {
 		}
 	}
 	for _, row := range s.notes {
-		err := s.c.query(s.ctx, `SELECT workspace, tool, kind, id, revision, expires, data FROM records WHERE rowid = ?`,
+		err := s.c.query(s.ctx, `SELECT `+recordColumns+` FROM records WHERE rowid = ?`,
 			func(v []driver.Value) error {
 				r := scanRecord(v)
 				return target.PutRecords(s.ctx, []store.Record{r})

@@ -105,13 +105,12 @@ func (d *draft) rowsOf(slots []int64, keys []memoryd.CallKey) (map[int64]bool, e
 // putCut writes what became of the tool, and tells memory after the commit.
 func (d *draft) putCut(t *tool, info memoryd.Tool, left []int64, moved, dropped []*pendingCall) error {
 	for _, p := range dropped {
-		if err := d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id); err != nil {
+		if err := d.deletePending(p); err != nil {
 			return err
 		}
 	}
 	for _, p := range moved {
-		if err := d.c.exec(`INSERT INTO pending (id, tool, slot, seq, key, not_before) VALUES (?,?,?,?,?,?)`,
-			p.id, int64(p.tool), p.slot, p.seq, p.key[:], micros(p.notBefore)); err != nil {
+		if err := d.insertPending(p); err != nil {
 			return err
 		}
 	}

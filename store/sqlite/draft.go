@@ -140,7 +140,7 @@ func (d *draft) dropOldest(td *toolDraft) (slot int64, err error) {
 		return slot, nil
 	}
 	td.info.Pending--
-	return slot, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
+	return slot, d.deletePending(p)
 }
 
 // trim lets all but the newest keep calls go, for good.

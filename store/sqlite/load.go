@@ -83,16 +83,12 @@ func (l *loader) state() error {
 }
 
 func (l *loader) guidelines() error {
-	return l.query(`SELECT tool, revision, content, author, based_on, through_seq, written FROM guidelines`,
-		func(v []driver.Value) error {
-			if t := l.w.cat.byID[uint32(integer(v[0]))]; t != nil {
-				t.info.Guideline = memoryd.Guideline{
-					Revision: integer(v[1]), Content: str(v[2]), Author: str(v[3]), BasedOn: integer(v[4]),
-					ThroughSeq: integer(v[5]), Written: timeOf(v[6]),
-				}
-			}
-			return nil
-		})
+	return l.query(`SELECT `+guidelineColumns+` FROM guidelines`, func(v []driver.Value) error {
+		if t := l.w.cat.byID[uint32(integer(v[0]))]; t != nil {
+			t.info.Guideline = scanGuideline(v)
+		}
+		return nil
+	})
 }
 
 func (l *loader) seen() error {

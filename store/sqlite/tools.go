@@ -46,28 +46,30 @@ func (d *draft) writeGuideline(t *tool, g *memoryd.Guideline) error {
 	if g.Revision == 0 {
 		return nil
 	}
-	return d.c.exec(`INSERT OR REPLACE INTO guidelines
-		(tool, revision, content, author, based_on, through_seq, written) VALUES (?,?,?,?,?,?,?)`,
+	return d.c.exec(`INSERT OR REPLACE INTO guidelines (`+guidelineColumns+`) VALUES (?,?,?,?,?,?,?)`,
 		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written))
+}
+
+const guidelineColumns = `tool, revision, content, author, based_on, through_seq, written`
+
+func scanGuideline(v []driver.Value) memoryd.Guideline {
+	return memoryd.Guideline{
+		Revision: integer(v[1]), Content: str(v[2]), Author: str(v[3]), BasedOn: integer(v[4]), ThroughSeq: integer(v[5]), Written: timeOf(v[6]),
+	}
 }
 
 // DeleteTool implements store.Tools in the same way as DeleteWorkspace.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	var gone []*tool
-	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
-		gone = nil
-		if t := d.w.cat.byRef[ref]; t != nil {
-			gone = []*tool{t}
-		}
-		if ref.Workspace == "" || ref.Tool == "" {
-			return nil // no tool has that name
-		}
-		return d.deleteTools(gone, `workspace = ? AND tool = ?`, ref.Workspace, ref.Tool)
-	})
-	if err != nil || len(gone) == 0 {
-		return err
+	if ref.Workspace == "" || ref.Tool == "" {
+		return nil // no tool has that name
 	}
-	return s.wipe(ctx)
+	_, err := s.delete(ctx, func() []*tool {
+		if t := s.cat.byRef[ref]; t != nil {
+			return []*tool{t}
+		}
+		return nil
+	}, `workspace = ? AND tool = ?`, ref.Workspace, ref.Tool)
+	return err
 }
 
 // DeleteWorkspace implements store.Tools. When it returns, the calls cannot be reached and
@@ -76,14 +78,20 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 	if workspace == "" {
 		return 0, nil
 	}
+	return s.delete(ctx, func() []*tool { return s.cat.toolsOf(workspace) }, `workspace = ?`, workspace)
+}
+
+// delete deletes tools, which the writer finds, and the records that a condition holds for. It
+// returns the number of tools.
+func (s *backend) delete(ctx context.Context, find func() []*tool, where string, values ...driver.Value) (int, error) {
 	n := 0
 	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
-		gone := d.w.cat.toolsOf(workspace)
+		gone := find()
 		n = len(gone)
-		return d.deleteTools(gone, `workspace = ?`, workspace)
+		return d.deleteTools(gone, where, values...)
 	})
 	if err != nil {
-		return 0, err
+		return 0, err // the writer may still be at it
 	}
 	if n == 0 {
 		return 0, nil
@@ -96,7 +104,7 @@ func (d *draft) deleteTools(gone []*tool, where string, values ...driver.Value) 
 	d.wipes = true
 	waiting := d.w.pend.of(gone)
 	for _, p := range waiting {
-		if err := d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id); err != nil {
+		if err := d.deletePending(p); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 	if err := d.c.exec(settleCall, append(evaluationValues(e), driver.Value(p.slot))...); err != nil {
 		return false, err
 	}
-	return true, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
+	return true, d.deletePending(p)
 }
 
 // Override implements store.Verdicts: it replaces a verdict by a person's.
