@@ -38,35 +38,19 @@ func (a *Actions) List(ctx context.Context, workspace string) iter.Seq2[Memory, 
 // read gives the memories of a workspace with their records of some kinds.
 func (a *Actions) read(ctx context.Context, workspace string, kinds []string) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
+		now := a.Now()
 		for t, err := range store.AllTools(ctx, a.Store, workspace) {
 			if err != nil {
 				yield(Memory{}, err)
 				return
 			}
-			m, there, err := a.memory(ctx, t.ToolRef, kinds)
+			m, there, err := readMemory(ctx, a.Store, t.ToolRef, kinds)
+			m.Records = slices.DeleteFunc(m.Records, func(r store.Record) bool { return expired(&r, now) })
 			if (err != nil || there) && !yield(m, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-func (a *Actions) memory(ctx context.Context, ref memoryd.ToolRef, kinds []string) (Memory, bool, error) {
-	t, calls, there, err := readTool(ctx, a.Store, ref)
-	m := Memory{Tool: t, Calls: calls}
-	if err != nil || !there {
-		return m, false, err
-	}
-	now := a.Now()
-	for r, err := range records(ctx, a.Store, ref, kinds) {
-		if err != nil {
-			return m, false, err
-		}
-		if !expired(&r, now) {
-			m.Records = append(m.Records, r)
-		}
-	}
-	return m, true, nil
 }
 
 // Export writes a workspace, or the whole store for "", as [Export] does.

@@ -221,33 +221,32 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, mark Mark) (int, er
 // eachMemory reads a dump line by line. Blank lines are passed over. Of lines that this
 // installation did not write the guidelines are set aside.
 func (a *Actions) eachMemory(ctx context.Context, r io.Reader, workspace string, do func(Memory) error) error {
-	n := 0
-	for b, err := range jsonLines(r) {
-		if n++; err == nil && blank(b) {
-			continue
-		}
-		var m Memory
-		ours := false
-		if err == nil {
-			b, ours, err = a.Trust.opened(ctx, b)
-		}
-		if err == nil {
-			m, err = decodeMemory(b, ReMe{Now: a.Now})
-		}
-		if err == nil {
-			m.relocate(workspace)
-			if !ours {
-				err = a.Trust.distrust(&m)
-			}
-		}
-		if err == nil {
-			err = do(m)
-		}
+	for m, err := range memories(r, func(line []byte) (Memory, error) { return a.decode(ctx, line, workspace) }) {
 		if err != nil {
-			return within(err, "line %d", n)
+			return err
+		}
+		if err := do(m); err != nil {
+			return within(err, "line %d", m.Line)
 		}
 	}
 	return nil
+}
+
+// decode reads a line of a dump into a workspace.
+func (a *Actions) decode(ctx context.Context, line []byte, workspace string) (Memory, error) {
+	line, ours, err := a.Trust.opened(ctx, line)
+	if err != nil {
+		return Memory{}, err
+	}
+	m, err := decodeMemory(line, ReMe{Now: a.Now})
+	if err != nil {
+		return m, err
+	}
+	m.relocate(workspace)
+	if !ours {
+		err = a.Trust.distrust(&m)
+	}
+	return m, err
 }
 
 // suffix is how a dump's name ends.

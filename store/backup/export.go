@@ -196,6 +196,20 @@ func readTool(ctx context.Context, s store.Store, ref memoryd.ToolRef) (memoryd.
 		"tool %q of workspace %q changes faster than it can be read; try again", ref.Tool, ref.Workspace)
 }
 
+// readMemory is readTool with the tool's records of some kinds.
+func readMemory(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string) (m Memory, there bool, err error) {
+	if m.Tool, m.Calls, there, err = readTool(ctx, s, ref); err != nil || !there {
+		return m, false, err
+	}
+	for r, err := range records(ctx, s, ref, kinds) {
+		if err != nil {
+			return m, false, err
+		}
+		m.Records = append(m.Records, r)
+	}
+	return m, true, nil
+}
+
 // ofOneMoment returns those of the calls, read after t, that t counts; none when
 // that cannot be told.
 func ofOneMoment(ctx context.Context, s store.Store, t memoryd.Tool, calls []memoryd.Call) ([]memoryd.Call, error) {

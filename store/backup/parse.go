@@ -365,3 +365,26 @@ func jsonLines(r io.Reader) iter.Seq2[[]byte, error] {
 		}
 	}
 }
+
+// memories decodes the lines of such a file; blank ones are passed over. An error names its line.
+func memories(r io.Reader, decode func(line []byte) (Memory, error)) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		n := 0
+		for b, err := range jsonLines(r) {
+			if n++; err == nil && len(bytes.TrimSpace(b)) == 0 {
+				continue
+			}
+			var m Memory
+			if err == nil {
+				m, err = decode(b)
+			}
+			if err != nil {
+				m, err = Memory{}, within(err, "line %d", n)
+			}
+			m.Line = n
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bytes"
 	"io"
 	"iter"
 	"time"
@@ -51,35 +50,12 @@ type ReMe struct {
 // Read returns the memories in a JSON-lines file: a dump of ReMe, or nodes of its local store. A
 // line without a valid tool memory yields an Invalid or TooLarge error and a Memory that has only
 // its Line; the iteration continues. Any other error ends it.
-func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
-	return func(yield func(Memory, error) bool) {
-		n := 0
-		for b, err := range jsonLines(r) {
-			n++
-			if err == nil && blank(b) {
-				continue
-			}
-			var m Memory
-			if err == nil {
-				m, err = o.memory(b)
-			}
-			if err != nil {
-				m, err = Memory{}, within(err, "line %d", n)
-			}
-			m.Line = n
-			if !yield(m, err) {
-				return
-			}
-		}
-	}
-}
+func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] { return memories(r, o.memory) }
 
 // rejects reports whether err is about one memory, so that others can follow.
 func rejects(err error) bool {
 	return memoryd.IsKind(err, memoryd.Invalid, memoryd.TooLarge)
 }
-
-func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
 
 // members are the members of a JSON object; what has been read is taken out.
 type members map[string]jsontext.Value

@@ -290,16 +290,9 @@ func (w *writer) replace(ctx context.Context, t memoryd.Tool, calls []memoryd.Ca
 	if err := store.CheckRestore(&t, calls); err != nil {
 		return err
 	}
-	old, oldCalls, there, err := readTool(ctx, w.s, t.ToolRef)
+	old, there, err := readMemory(ctx, w.s, t.ToolRef, w.kinds)
 	if err != nil {
 		return err
-	}
-	var documents []store.Record
-	for r, err := range records(ctx, w.s, t.ToolRef, w.kinds) {
-		if err != nil {
-			return err
-		}
-		documents = append(documents, r)
 	}
 	if err = w.s.DeleteTool(ctx, t.ToolRef); err == nil {
 		err = w.s.RestoreTool(ctx, t, calls)
@@ -307,24 +300,24 @@ func (w *writer) replace(ctx context.Context, t memoryd.Tool, calls []memoryd.Ca
 	if err == nil || !there {
 		return err
 	}
-	return errors.Join(err, w.putBack(ctx, old, oldCalls, documents))
+	return errors.Join(err, w.putBack(ctx, &old))
 }
 
 // putBackTime is how long putting back may take, also after the context's end.
 const putBackTime = 30 * time.Second
 
-func (w *writer) putBack(ctx context.Context, t memoryd.Tool, calls []memoryd.Call, documents []store.Record) error {
+func (w *writer) putBack(ctx context.Context, m *Memory) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 	defer cancel()
-	err := w.s.RestoreTool(ctx, t, calls)
+	err := w.s.RestoreTool(ctx, m.Tool, m.Calls)
 	if memoryd.IsKind(err, memoryd.Conflict) {
 		return nil // the old tool never left, or the new one came after all
 	}
-	if err == nil && len(documents) > 0 {
-		err = w.documents(ctx, documents)
+	if err == nil {
+		err = w.documents(ctx, m.Records)
 	}
 	if err != nil {
-		return within(err, "tool %q was removed but not restored; run the restore again", t.Tool)
+		return within(err, "tool %q was removed but not restored; run the restore again", m.Tool.Tool)
 	}
 	return nil
 }
