@@ -1,12 +1,14 @@
 package rules
 
 import (
+	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	"memoryd/internal/phrases"
 )
 
-// cause is the kind of trouble that a fragment speaks of.
+// cause is the kind of trouble that a fragment speaks of. Of several the first counts.
 type cause int
 
 const (
@@ -16,97 +18,96 @@ const (
 	causeAuth
 	causePermission
 	causeTool
-	causeMissing
 	causeExists
-	causeParameter
 	causeSyntax
+	causeMissing
+	causeParameter
 	causeNetwork
 	causeServer
 	causeEmpty
-	causeRefusal
 	causeCode
 )
 
-// causes says of each cause its name, the words that give it away, and what it
-// means for the parameters. The first that matches counts.
+// causes says of each cause its name, the words that give it away, the statuses of HTTP that
+// do so where they stand alone, and what it means for the parameters.
 var causes = [...]struct {
-	cause      cause
 	name       string
 	words      []string
+	statuses   []string
 	parameters string
 }{
-	{causeTimeout, "timeout", []string{
+	causeTimeout: {"timeout", []string{
 		"timed out", "timeout", "time-out", "deadline exceeded", "took too long",
-	}, "the parameters may ask for too much at once"},
-	{causeRateLimit, "rate limit", []string{
-		"rate limit", "ratelimit", "too many requests", "quota", "429", "throttl",
-	}, "the service limits its use, the parameters are not at fault"},
-	{causeAuth, "authentication", []string{
-		"unauthorized", "unauthenticated", "authentication", "api key", "apikey", "not logged in", "credential", "401",
+	}, nil, "the parameters may ask for too much at once"},
+	causeRateLimit: {"rate limit", []string{
+		"rate limit", "ratelimit", "too many requests", "quota", "throttl",
+	}, []string{"429"}, "the service limits its use, the parameters are not at fault"},
+	causeAuth: {"authentication", []string{
+		"unauthorized", "unauthenticated", "authentication", "api key", "apikey", "not logged in", "credential",
 		"access token", "invalid token", "login",
-	}, "credentials are missing, wrong or expired"},
-	{causePermission, "permission", []string{
-		"permission", "access denied", "forbidden", "not allowed", "not permitted", "403", "outside allowed",
+	}, []string{"401"}, "credentials are missing, wrong or expired"},
+	causePermission: {"permission", []string{
+		"permission", "access denied", "forbidden", "not allowed", "not permitted", "outside allowed",
 		"not authorized", "read-only", "denied",
-	}, "the parameters point to something that this caller may not use"},
-	{causeTool, "unknown tool", []string{
+	}, []string{"403"}, "the parameters point to something that this caller may not use"},
+	causeTool: {"unknown tool", []string{
 		"command not found", "unknown tool", "no such function", "no such tool", "tool not found", "not a valid tool",
 		"unknown function", "not recognized as", "no module named", "unknown command", "is not defined",
-	}, "the name does not exist where it was used"},
-	{causeExists, "conflict", []string{
+	}, nil, "the name does not exist where it was used"},
+	causeExists: {"conflict", []string{
 		"already exists", "file exists", "duplicate", "conflict", "not empty",
-	}, "the parameters collide with something that is already there"},
-	{causeSyntax, "syntax", []string{
+	}, nil, "the parameters collide with something that is already there"},
+	causeSyntax: {"syntax", []string{
 		"syntax error", "syntaxerror", "unexpected token", "unexpected eof", "parse error", "malformed", "unterminated",
 		"usage:", "unexpected end", "unmatched", "runaway", "decode",
-	}, "the text is not well formed for this tool"},
-	{causeMissing, "not found", []string{
-		"no such", "not found", "does not exist", "doesn't exist", "cannot find", "could not find", "404", "unknown",
-		"doesn't exists", "can't find", "cannot stat", "couldn't find",
-	}, "a name, path or identifier in the parameters does not exist"},
-	{causeParameter, "parameters", []string{
+	}, nil, "the text is not well formed for this tool"},
+	causeMissing: {"not found", []string{
+		"no such", "not found", "does not exist", "doesn't exist", "cannot find", "could not find", "unknown",
+		"can't find", "cannot stat", "couldn't find",
+	}, []string{"404"}, "a name, path or identifier in the parameters does not exist"},
+	causeParameter: {"parameters", []string{
 		"invalid", "required", "missing", "must be", "argument", "parameter", "option", "validation", "not supported",
 		"unsupported", "unrecognized", "bad request", "illegal", "out of range", "too generic", "expected", "operand",
-		"400", "422", "should", "not a directory", "is a directory",
-	}, "a value is missing or not accepted"},
-	{causeNetwork, "network", []string{
+		"should", "not a directory", "is a directory",
+	}, []string{"400", "422"}, "a value is missing or not accepted"},
+	causeNetwork: {"network", []string{
 		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif",
-		"certificate has expired", "certificate is not", "certificate chain",
-		"self-signed", "self signed", "redirect",
-		"net::",
-	}, "the other side was not reached, the parameters are not at fault"},
-	{causeServer, "server error", []string{
-		"internal server", "internal error", "bad gateway", "service unavailable", "500", "502", "503", "504",
-		"server error",
-	}, "the service itself failed, the parameters are not at fault"},
-	{causeEmpty, "no result", nil, "broader or other values may match something"},
-	{causeRefusal, "not answered", nil, "the tool could not do this for the values given"},
-	{causeCode, "exception", []string{"traceback", "exception", "typeerror", "panic", "valueerror"}, "the code or values given made it stop"},
+		"certificate has expired", "certificate is not", "certificate chain", "self-signed", "self signed", "redirect", "net::",
+	}, nil, "the other side was not reached, the parameters are not at fault"},
+	causeServer: {"server error", []string{
+		"internal server", "internal error", "bad gateway", "service unavailable", "server error",
+	}, []string{"500", "502", "503", "504"}, "the service itself failed, the parameters are not at fault"},
+	causeEmpty: {"no result", nil, nil, "broader or other values may match something"},
+	causeCode: {"exception", []string{
+		"traceback", "exception", "typeerror", "panic", "valueerror",
+	}, nil, "the code or values given made it stop"},
 }
+
+// causeIndex covers the words of the causes, those of cause c by mark c, and causeStatuses
+// their statuses.
+var causeIndex, causeStatuses = func() (*phrases.Index, map[string]phrases.Marks) {
+	words, statuses := map[phrases.Marks][]string{}, map[string]phrases.Marks{}
+	for c := range causes {
+		words[1<<c] = causes[c].words
+		for _, s := range causes[c].statuses {
+			statuses[s] = 1 << c
+		}
+	}
+	return phrases.NewIndex(words), statuses
+}()
 
 // causeOf tells the cause from a fragment's words, those in quotation marks left out:
 // they are names.
 func causeOf(fragment string) cause {
 	fragment = unquoted(fragment[:min(len(fragment), lineBytes)])
 	found := causeIndex.Scan(fragment)
+	for word := range strings.FieldsFuncSeq(fragment, func(r rune) bool { return r >= utf8.RuneSelf || !phrases.IsWord(byte(r)) }) {
+		found |= causeStatuses[word]
+	}
 	if found == 0 {
 		return causeUnknown
 	}
-	low := strings.ToLower(fragment)
-	for i := range causes {
-		if found&(1<<i) != 0 {
-			return causes[i].cause
-		}
-		if found&(1<<(i+len(causes))) == 0 {
-			continue
-		}
-		for _, w := range causes[i].words {
-			if phrases.HasWord(low, w) {
-				return causes[i].cause
-			}
-		}
-	}
-	return causeUnknown
+	return cause(bits.TrailingZeros64(uint64(found)))
 }
 
 // unquoted leaves out what stands in quotation marks within a text.
@@ -128,38 +129,9 @@ func unquoted(s string) string {
 	return s
 }
 
-// causeIndex covers the words of the causes: those of the cause at i by mark i,
-// its numbers, which must stand alone, by mark i + len(causes).
-var causeIndex = indexCauses()
-
-func indexCauses() *phrases.Index {
-	lists := map[phrases.Marks][]string{}
-	for i := range causes {
-		for _, w := range causes[i].words {
-			m := phrases.Marks(1) << i
-			if phrases.IsDigit(w[0]) {
-				m <<= len(causes)
-			}
-			lists[m] = append(lists[m], w)
-		}
-	}
-	return phrases.NewIndex(lists)
-}
-
 func (c cause) bracket() string {
-	for i := range causes {
-		if causes[i].cause == c {
-			return " (" + causes[i].name + ")"
-		}
+	if c == causeUnknown {
+		return ""
 	}
-	return ""
-}
-
-func (c cause) parameters() string {
-	for i := range causes {
-		if causes[i].cause == c {
-			return causes[i].parameters
-		}
-	}
-	return ""
+	return " (" + causes[c].name + ")"
 }

@@ -98,7 +98,7 @@ func evaluationOf(v *view, f finding, said string) string {
 	if !f.sure && f.score != memoryd.ScorePartial {
 		outcome = "Probably " + strings.ToLower(outcome)
 	}
-	means := f.cause.parameters()
+	means := causes[f.cause].parameters
 	if means != "" {
 		means = "; " + means
 	}
