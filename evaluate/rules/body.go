@@ -12,28 +12,21 @@ import (
 
 const maxBodyDepth = 6
 
-// doc and reply are how structured outputs are read.
-type (
-	doc   = errortext.Doc
-	reply struct{ errortext.Reply }
-)
+// doc is how structured outputs are read.
+type doc = loosejson.Doc
 
-func parseDoc(s string) *doc { return errortext.Parse(s) }
-
-func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)} }
-
-// evidence is what the object itself says against the call.
-func (r *reply) evidence(v *view) (finding, bool) {
+// evidence is what an object itself says against the call.
+func (v *view) evidence(r *errortext.Reply) (finding, bool) {
 	if v.ask.is(actor) {
 		r.Moments = 0 // of what the tool itself did
 	}
 	ground, member := r.Failure()
-	key := quoted(r.Doc.Nodes[member].Key)
-	switch ground {
+	n := &r.Doc.Nodes[member]
+	switch key, value := quoted(n.Key), textsafe.Head(n.Val, 20); ground {
 	case errortext.ByFlag:
 		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
 	case errortext.ByError:
-		if r.Doc.Nodes[member].Kind == loosejson.Array && v.ask.is(inspector) {
+		if n.Kind == loosejson.Array && v.ask.is(inspector) {
 			return finding{}, false // what it was asked to find
 		}
 		_, none := phrases.HasPrefixAny(strings.ToLower(r.Said()), []string{"no match", "no result"})
@@ -44,16 +37,16 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		f.sure = !r.Record
 		return f, true
 	case errortext.ByCode:
-		f := fails("body-status", r.Said(), "its member "+key+" is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20)))
+		f := fails("body-status", r.Said(), "its member "+key+" is "+quoted(value))
 		f.sure = !r.Record
 		return f, true
 	case errortext.ByStatus:
-		return fails("body-status", r.Said(), "its status is "+quoted(textsafe.Head(r.Doc.Nodes[member].Val, 20))), true
+		return fails("body-status", r.Said(), "its status is "+quoted(value)), true
 	default:
 	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
-		return fails("body-flag", r.Doc.Words(r.Reason), "its member "+quoted(r.Doc.Nodes[r.Undone].Key)+" says that it was not done").unsure(),
-			true
+		key := quoted(r.Doc.Nodes[r.Undone].Key)
+		return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure(), true
 	}
 	return finding{}, false
 }
@@ -94,34 +87,34 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
-	r := readReply(d, i)
+	r := errortext.ReadReply(d, i)
 	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() {
-		return r.byExit(v)
+		return v.byExit(r)
 	}
-	f, bad := r.evidence(v)
-	inner, some := r.inside(v, depth)
+	f, bad := v.evidence(r)
+	inner, some := v.inside(r, depth)
 	switch {
 	case some && inner.bad():
 		return inner, true
-	case f.rule == "body-error" && r.hasResult(errortext.IsVoid) && !r.explains():
-		return r.banner(f), true
+	case f.rule == "body-error" && r.HasResult(errortext.IsVoid) && !r.ExplainsOnly():
+		return half("error-banner", f.quote, "it names an error and brings a result all the same"), true
 	case bad:
 		return f, true
 	case some:
 		return inner, true
 	case r.Failed != 0:
-		return half("body-mixed", d.Words(r.Failed), "some of it failed and some did not"), true
+		return half("body-mixed", errortext.Words(d, r.Failed), "some of it failed and some did not"), true
 	case r.Warning != 0:
-		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
+		return half("body-warning", errortext.Words(d, r.Warning), "the result carries a warning"), true
 	}
 	return finding{}, false
 }
 
 // inside judges the members that hold a result or an outcome of their own. A
 // record's text members are its data.
-func (r *reply) inside(v *view, depth int) (finding, bool) {
+func (v *view) inside(r *errortext.Reply, depth int) (finding, bool) {
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
-		if r.isData(c) {
+		if r.IsData(c) {
 			continue
 		}
 		if f, ok := bodyValue(v, r.Doc, c, depth+1); ok && f.rule != "empty-result" {
@@ -129,9 +122,9 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 		}
 	}
 	if r.Stderr == 0 {
-		return r.nothing()
+		return noResult(r)
 	}
-	if said := r.Doc.Words(r.Stderr); said != "" {
+	if said := errortext.Words(r.Doc, r.Stderr); said != "" {
 		if f, ok := inspect(v, said, depth); ok {
 			if slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
 				return f.doubted(", though it printed more"), true
@@ -140,29 +133,11 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 		}
 		return finding{}, false // what it said on the way
 	}
-	return r.nothing()
-}
-
-// isData reports whether a payload cannot hold an outcome: a number, the value of a record,
-// or text of it or of an object with much else in it, unless its name says that it is the
-// outcome.
-func (r *reply) isData(c int32) bool {
-	n := &r.Doc.Nodes[c]
-	if n.Key == "value" && r.Members > 3 {
-		return true
-	}
-	if n.Kind != loosejson.String {
-		return n.Kind == loosejson.Number
-	}
-	switch errortext.NormalKey(n.Key) {
-	case "result", "output", "response", "observation", "stdout":
-		return r.Record
-	}
-	return r.Record || r.Others > 1
+	return noResult(r)
 }
 
 // byExit judges the reply of a tool that runs processes.
-func (r *reply) byExit(v *view) (finding, bool) {
+func (v *view) byExit(r *errortext.Reply) (finding, bool) {
 	code := r.Doc.Number(r.Exit)
 	if code == 0 {
 		return works("exit-code", "it reports exit status 0"), true
@@ -210,12 +185,12 @@ func nothingFound(why string) finding {
 func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 	n := &d.Nodes[c]
 	if n.Kind == loosejson.Object {
-		r := readReply(d, c)
-		if f, ok := r.evidence(v); ok {
+		r := errortext.ReadReply(d, c)
+		if f, ok := v.evidence(r); ok {
 			return f, true
 		}
 		for _, e := range r.Envelopes {
-			if f, ok := readReply(d, e).evidence(v); ok {
+			if f, ok := v.evidence(errortext.ReadReply(d, e)); ok {
 				return f, true
 			}
 		}
@@ -223,57 +198,10 @@ func itemFinding(v *view, d *doc, c int32) (finding, bool) {
 	return finding{}, false
 }
 
-// nothing reports a reply without any result.
-func (r *reply) nothing() (finding, bool) {
-	if len(r.Payloads) == 0 || r.hasResult(isBlank) || r.Others > 0 || r.Message != 0 || r.Good {
+// noResult reports a reply without any result.
+func noResult(r *errortext.Reply) (finding, bool) {
+	if len(r.Payloads) == 0 || r.HasResult(isBlank) || r.Others > 0 || r.Message != 0 || r.Good {
 		return finding{}, false
 	}
 	return nothingFound("its result is empty"), true
-}
-
-// hasResult reports whether a payload holds anything. Beside an error "False" is void too.
-func (r *reply) hasResult(void func(string) bool) bool {
-	return slices.ContainsFunc(r.Payloads, func(c int32) bool { return r.holds(c, void) })
-}
-
-// holds reports whether a value is anything but null, a void text, or an object without more.
-func (r *reply) holds(i int32, void func(string) bool) bool {
-	n := &r.Doc.Nodes[i]
-	switch {
-	case n.Kind == loosejson.String:
-		return !void(strings.TrimSpace(n.Val))
-	case n.Child == 0:
-		return r.Doc.Filled(i)
-	}
-	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
-		switch r.Doc.Nodes[c].Kind {
-		case loosejson.Null:
-		case loosejson.Object:
-			if r.holds(c, void) {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
-}
-
-// explains reports whether the first payload is an object of messages: an explanation, no
-// result.
-func (r *reply) explains() bool {
-	d, at := r.Doc, r.Payloads[0]
-	if d.Nodes[at].Kind == loosejson.String {
-		d, at = parseDoc(d.Str(at)), 0
-	}
-	if !d.OK() {
-		return false
-	}
-	in := readReply(d, at)
-	return in.Message != 0 && in.Others == 0 && len(in.Payloads) == 0
-}
-
-// banner is a result that came under an error message.
-func (r *reply) banner(f finding) finding {
-	return half("error-banner", f.quote, "it names an error and brings a result all the same")
 }

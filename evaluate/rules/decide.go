@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
@@ -88,7 +89,7 @@ func successFlag(v *view) (finding, bool) {
 // inspect asks the text rules about a payload, a structure or plain text.
 func inspect(v *view, s string, depth int) (finding, bool) {
 	t := newText(s)
-	if d := parseDoc(t.full); d.OK() {
+	if d := loosejson.Parse(t.full); d.OK() {
 		return bodyValue(v, d, 0, depth+1)
 	}
 	return askText(v, t)

@@ -78,7 +78,7 @@ func (v *view) unlikely() bool {
 }
 
 func (v *view) readFeatures(f *score.Features) {
-	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc, Purpose: v.purpose()})
+	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: v.body, Purpose: v.purpose()})
 }
 
 // scoredAs are the purposes that the score knows, by all that a call must be for.

@@ -5,6 +5,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/score"
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/reading"
 )
@@ -30,7 +31,7 @@ type scratch struct {
 	tools [16]tool // that were read, by their names
 	out   text
 	body  doc
-	inner loosejson.Doc // of the text that a reply holds
+	inner doc // of the text that a reply holds
 	shell shellProgram
 
 	features score.Features
@@ -44,18 +45,18 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
 	v.ask.read(r, d.toolOf(c.Tool), &d.shell)
 	out := r.Text
-	v.body.Doc = r.Output
-	if text, only := v.body.OnlyText(); only && (text != "" || v.ask.is(commanding|actor)) {
+	*v.body = r.Output
+	if text, only := errortext.OnlyText(v.body); only && (text != "" || v.ask.is(commanding|actor)) {
 		if inner := v.parse(text); !d.inner.Cut {
-			out, v.body.Doc = inner, d.inner
+			out, *v.body = inner, d.inner
 		}
 	}
 	if rest := v.ask.shell.withoutRemarks(out); len(rest) < len(out) {
-		out, v.body.Doc = v.parse(rest), d.inner // what stands beside a remark may be wrapped itself
+		out, *v.body = v.parse(rest), d.inner // what stands beside a remark may be wrapped itself
 	}
 	v.out.read(out)
 	if d := v.body; d.Rest != "" && d.Nodes[0].Count <= 1 && d.Nodes[0].Kind == loosejson.Array {
-		d.Doc = loosejson.Doc{} // "[22012] a message" is no list
+		*d = doc{} // "[22012] a message" is no list
 	}
 	return v
 }

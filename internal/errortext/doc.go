@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
@@ -29,7 +30,7 @@ const (
 func Message(output string) string {
 	text := trim(output)
 	said := text
-	if Parse(text).OK() {
+	if loosejson.Parse(text).OK() {
 		if said = Unwrap(text); said == text {
 			return ""
 		}

@@ -1,31 +1,22 @@
 package errortext
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
-// Doc is a parsed structure with methods that interpret it as a reply.
-type Doc struct{ loosejson.Doc }
-
-// Parse reads the structure at the beginning of s; see loosejson.Parse.
-func Parse(s string) *Doc {
-	d := &Doc{}
-	d.Parse(s)
-	return d
-}
-
 // Reply is what the members of an object say about an outcome. Fields of type int32 are node
 // indexes; 0 means none.
 type Reply struct {
-	Doc       *Doc
+	Doc       *loosejson.Doc
 	Members   int32
-	Err       int32 // describes an error
-	Flag      int32 // says with true or false that the call failed
-	Status    int32 // is a word for failure
-	Code      int32 // is an error code
+	err       int32 // describes an error
+	flag      int32 // says with true or false that the call failed
+	status    int32 // is a word for failure
+	code      int32 // is an error code
 	Message   int32
 	Exit      int32 // is the exit status of a process
 	Stderr    int32
@@ -40,12 +31,12 @@ type Reply struct {
 	Others    int     // members with a value but without a role
 	Moments   int     // members with the time of something that happened
 	lists     bool    // a member without a role is a list of something
-	Findings  bool    // it reports what an examination found
+	findings  bool    // it reports what an examination found
 }
 
 // ReadReply reads the object at node i.
-func ReadReply(d *Doc, i int32) Reply {
-	r := Reply{Doc: d, Members: d.Nodes[i].Count}
+func ReadReply(d *loosejson.Doc, i int32) *Reply {
+	r := &Reply{Doc: d, Members: d.Nodes[i].Count}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
@@ -54,7 +45,7 @@ func ReadReply(d *Doc, i int32) Reply {
 
 // OnlyText is the text of a reply that holds nothing else: {"error": null, "result": "It is
 // open"}.
-func (d *Doc) OnlyText() (text string, only bool) {
+func OnlyText(d *loosejson.Doc) (text string, only bool) {
 	if d.Rest != "" {
 		return "", false
 	}
@@ -80,24 +71,26 @@ func (d *Doc) OnlyText() (text string, only bool) {
 func (r *Reply) member(c int32, ro role) {
 	switch ro {
 	case roleError:
-		if r.Err == 0 && r.Doc.truthy(c) {
-			r.Err = c
+		if r.err == 0 && describes(r.Doc, c) {
+			r.err = c
 		}
 	case roleFailed, roleSuccess:
-		r.flag(c, ro)
+		r.answer(c, ro == roleSuccess)
 	case roleStatus, roleCode, roleErrno:
 		r.outcome(c, ro)
 	case roleMessage:
-		r.says(c)
+		if r.Message == 0 && r.Doc.Nodes[c].Kind != loosejson.Null {
+			r.Message = c
+		}
 	case rolePayload:
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && FailureName(n.Val) {
-			r.Status = c
+			r.status = c
 		}
 		r.Payloads = append(r.Payloads, c)
 	case roleEnvelope:
 		r.Envelopes = append(r.Envelopes, c)
 	case roleWarning:
-		if r.Doc.truthy(c) {
+		if describes(r.Doc, c) {
 			r.Warning = c
 		}
 	case roleExit:
@@ -110,7 +103,7 @@ func (r *Reply) member(c int32, ro role) {
 		r.Moments++
 		r.other(c)
 	case roleFindings:
-		r.Findings = true
+		r.findings = true
 	case roleCount: // says how much there is, not what
 	default:
 		r.plain(c)
@@ -142,26 +135,6 @@ func (r *Reply) leftUndone(c int32, key string) bool {
 	return ok && (n.Child != 0 || r.Members <= 3 && strings.HasSuffix(key, "count") && r.Doc.Number(c) > 0)
 }
 
-// flag reads a member that is true or false about the outcome.
-func (r *Reply) flag(c int32, ro role) {
-	n := &r.Doc.Nodes[c]
-	no := n.Kind == loosejson.False || strings.EqualFold(n.Val, "false") || n.Kind == loosejson.Number && n.Val == "0"
-	switch {
-	case ro == roleFailed && n.Kind == loosejson.True, ro == roleSuccess && no:
-		r.Flag = c
-	case ro == roleSuccess && (n.Kind == loosejson.True || n.Count > 0):
-		r.Good = true
-	case ro == roleFailed && n.Child != 0 && r.Doc.Nodes[n.Child].Kind == loosejson.Object:
-		r.Failed = c
-	}
-}
-
-func (r *Reply) says(c int32) {
-	if r.Message == 0 && r.Doc.Nodes[c].Kind != loosejson.Null {
-		r.Message = c
-	}
-}
-
 func (r *Reply) other(c int32) {
 	r.lists = r.lists || r.Doc.Nodes[c].Kind == loosejson.Array && r.Doc.Nodes[c].Count > 0
 	if r.Doc.Filled(c) {
@@ -169,46 +142,83 @@ func (r *Reply) other(c int32) {
 	}
 }
 
-// outcome reads a status or code member.
-func (r *Reply) outcome(c int32, ro role) {
+// answer reads a member that is true or false about the outcome.
+func (r *Reply) answer(c int32, asksSuccess bool) {
 	n := &r.Doc.Nodes[c]
-	if n.Kind == loosejson.False && ro == roleStatus {
-		r.Flag = c
-	}
-	if n.Kind == loosejson.Object {
-		r.Envelopes = append(r.Envelopes, c)
-	}
-	if n.Kind != loosejson.Number && n.Kind != loosejson.String {
-		return
-	}
-	num := r.Doc.Number(c)
+	no := n.Kind == loosejson.False || strings.EqualFold(n.Val, "false") || n.Kind == loosejson.Number && n.Val == "0"
 	switch {
-	case ro == roleErrno:
-		if r.isErrno(n, num) {
-			r.Code = c
-		}
-	case num >= 400 && num < 600 || num < 0 && ro == roleCode:
-		r.Code = c
-	case ro == roleStatus && FailureName(n.Val):
-		r.Status = c
-	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && FailureName(n.Val):
-		r.Code = c
+	case !asksSuccess && n.Kind == loosejson.True, asksSuccess && no:
+		r.flag = c
+	case asksSuccess:
+		r.Good = r.Good || n.Kind == loosejson.True || n.Count > 0
+	case n.Child != 0 && r.Doc.Nodes[n.Child].Kind == loosejson.Object:
+		r.Failed = c
 	}
 }
 
-// isErrno reports whether the member of such a name, with its number, is that of an error.
-func (r *Reply) isErrno(n *loosejson.Node, num int) bool {
-	switch NormalKey(n.Key) {
-	case "sqlstate":
-		if !badSQLState(n.Val) {
-			return false
+// outcome reads a status or code member.
+func (r *Reply) outcome(c int32, ro role) {
+	n, number := &r.Doc.Nodes[c], r.Doc.Number(c)
+	switch n.Kind {
+	case loosejson.Object:
+		r.Envelopes = append(r.Envelopes, c)
+		return
+	case loosejson.False:
+		if ro == roleStatus {
+			r.flag = c
 		}
+		return
+	case loosejson.Number, loosejson.String:
+	default:
+		return
+	}
+	key := NormalKey(n.Key)
+	switch {
+	case ro == roleErrno:
+		if isErrorCode(key, n, number) {
+			r.code = c
+		}
+	case number >= 400 && number < 600, number < 0 && ro == roleCode:
+		r.code = c
+	case !FailureName(n.Val):
+	case ro == roleStatus:
+		r.status = c
+	case key != "code":
+		r.code = c
+	}
+}
+
+// isErrorCode reports whether the member of such a name, with its number, is that of an error.
+func isErrorCode(key string, n *loosejson.Node, number int) bool {
+	switch key {
+	case "sqlstate":
+		return badSQLState(n.Val)
 	case "signal":
-		if !strings.HasPrefix(n.Val, "SIG") {
-			return false
+		return strings.HasPrefix(n.Val, "SIG")
+	}
+	return number != 0 || n.Kind == loosejson.String && !IsVoid(n.Val)
+}
+
+// describes reports whether the value of an error or warning member has content.
+func describes(d *loosejson.Doc, i int32) bool {
+	n := &d.Nodes[i]
+	switch n.Kind {
+	case loosejson.True:
+		return true
+	case loosejson.String:
+		return !IsVoid(strings.TrimSpace(n.Val))
+	case loosejson.Array:
+		return n.Count > 0
+	default: // an object; others have no members
+	}
+	for c := n.Child; c != 0; c = d.Nodes[c].Next {
+		switch number := d.Number(c); {
+		case number == 0 && roleOf(d.Nodes[c].Key) == roleCode:
+		case number != 0 && d.Nodes[c].Kind == loosejson.Number, describes(d, c):
+			return true
 		}
 	}
-	return num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts)
+	return false
 }
 
 // Ground is the kind of member by which a reply says that the call failed.
@@ -226,43 +236,121 @@ const (
 // Failure returns what the object itself says against the call, and the member that says it.
 func (r *Reply) Failure() (Ground, int32) {
 	switch {
-	case r.Flag != 0:
-		return ByFlag, r.Flag
-	case r.IsRecord() && r.Code == 0:
-		return noGround, 0 // of what happened to something, or was found in it
-	case r.Err != 0 && (!r.Good || !r.Record):
-		return ByError, r.Err
+	case r.flag != 0:
+		return ByFlag, r.flag
+	case r.IsRecord() && r.code == 0: // of what happened to something, or was found in it
+		return noGround, 0
+	case r.err != 0 && !(r.Good && r.Record):
+		return ByError, r.err
 	case r.Failed != 0 && !r.Good:
 		return ByError, r.Failed
-	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
-		return ByCode, r.Code
-	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 && !r.lists || !r.Record && r.Others == 0):
-		return ByStatus, r.Status
+	case r.code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.code].Key) != "code"):
+		return ByCode, r.code
+	case r.status != 0 && (r.Members <= 2 && !r.lists || !r.Record && (r.Message != 0 || r.Others == 0)):
+		return ByStatus, r.status
 	}
 	return noGround, 0
 }
 
 // IsRecord reports whether the object is requested data: what happened to something and when,
 // or what an examination found. Errors inside it are data.
-func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
+func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.findings }
 
-// Said returns the text that explains the outcome best.
+// Said is the text that explains the outcome best.
 func (r *Reply) Said() string {
-	for _, c := range []int32{r.Err, r.Failed, r.Message, r.Stderr, r.Status, r.Code} {
+	for _, c := range append([]int32{r.err, r.Failed, r.Message, r.Stderr, r.status, r.code}, r.Payloads...) {
 		if c == 0 {
 			continue
 		}
-		if w := r.Doc.Words(c); w != "" {
+		if w := Words(r.Doc, c); w != "" {
 			return w
 		}
 	}
-	for _, c := range r.Payloads {
-		if w := r.Doc.Words(c); w != "" {
-			return w
-		}
-	}
-	if r.Flag != 0 {
-		return r.Doc.Nodes[r.Flag].Key + ": " + r.Doc.Nodes[r.Flag].Val
+	if r.flag != 0 {
+		return r.Doc.Nodes[r.flag].Key + ": " + r.Doc.Nodes[r.flag].Val
 	}
 	return ""
+}
+
+// Words is the text in a value, at any depth, for quoting: the first string or number that
+// describes it.
+func Words(d *loosejson.Doc, i int32) (first string) {
+	n := &d.Nodes[i]
+	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
+		return d.Str(i)
+	}
+	for c := n.Child; c != 0; c = d.Nodes[c].Next {
+		w := Words(d, c)
+		switch roleOf(d.Nodes[c].Key) {
+		case roleMessage, roleError, rolePayload:
+			if w != "" {
+				return w
+			}
+		default:
+		}
+		if first == "" && d.Nodes[c].Key != "severity" {
+			first = w
+		}
+	}
+	return first
+}
+
+// IsData reports whether a payload cannot hold an outcome: a number, the value of a record,
+// or text of it or of an object with much else in it, unless its name says that it is the
+// outcome.
+func (r *Reply) IsData(c int32) bool {
+	n := &r.Doc.Nodes[c]
+	if n.Key == "value" && r.Members > 3 {
+		return true
+	}
+	if n.Kind != loosejson.String {
+		return n.Kind == loosejson.Number
+	}
+	switch NormalKey(n.Key) {
+	case "result", "output", "response", "observation", "stdout":
+		return r.Record
+	}
+	return r.Record || r.Others > 1
+}
+
+// HasResult reports whether a payload holds anything but null, a void text, or objects without
+// more.
+func (r *Reply) HasResult(void func(string) bool) bool {
+	return slices.ContainsFunc(r.Payloads, func(c int32) bool { return r.holds(c, void) })
+}
+
+func (r *Reply) holds(i int32, void func(string) bool) bool {
+	n := &r.Doc.Nodes[i]
+	switch {
+	case n.Kind == loosejson.String:
+		return !void(strings.TrimSpace(n.Val))
+	case n.Child == 0:
+		return r.Doc.Filled(i)
+	}
+	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
+		switch r.Doc.Nodes[c].Kind {
+		case loosejson.Null:
+		case loosejson.Object:
+			if r.holds(c, void) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// ExplainsOnly reports whether the first payload is an object of messages: an explanation, no
+// result.
+func (r *Reply) ExplainsOnly() bool {
+	d, at := r.Doc, r.Payloads[0]
+	if d.Nodes[at].Kind == loosejson.String {
+		d, at = loosejson.Parse(d.Str(at)), 0
+	}
+	if !d.OK() {
+		return false
+	}
+	in := ReadReply(d, at)
+	return in.Message != 0 && in.Others == 0 && len(in.Payloads) == 0
 }

@@ -1,10 +1,8 @@
 package errortext
 
 import (
-	"strconv"
 	"strings"
 
-	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
@@ -96,6 +94,7 @@ func (buf *keyBuffer) normal(key string) []byte {
 	return buf[:n]
 }
 
+// RoleOf returns the role of a member of that name.
 func roleOf(key string) role {
 	var buf keyBuffer
 	return roles[string(buf.normal(key))]
@@ -106,81 +105,6 @@ var voidTexts = phrases.Words(
 	"", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a",
 	"undefined", "noerror", "00000",
 )
-
-// truthy reports whether the value of an error or warning member has content.
-func (d *Doc) truthy(i int32) bool {
-	n := &d.Nodes[i]
-	switch n.Kind {
-	case loosejson.True:
-		return true
-	case loosejson.String:
-		return !phrases.FoldedIn(strings.TrimSpace(n.Val), voidTexts)
-	case loosejson.Object:
-		for c := n.Child; c != 0; c = d.Nodes[c].Next {
-			if r := roleOf(d.Nodes[c].Key); r == roleCode && d.Number(c) == 0 {
-				continue
-			}
-			if d.truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.Number(c) != 0 {
-				return true
-			}
-		}
-		return false
-	case loosejson.Array:
-		return n.Count > 0
-	default:
-	}
-	return false
-}
-
-// Filled reports whether a value has content.
-func (d *Doc) Filled(i int32) bool {
-	n := &d.Nodes[i]
-	switch n.Kind {
-	case loosejson.Null:
-		return false
-	case loosejson.String:
-		return strings.TrimSpace(n.Val) != ""
-	case loosejson.Number:
-		return strings.Trim(n.Val, "-+0.") != ""
-	case loosejson.Object, loosejson.Array:
-		return n.Count > 0
-	default:
-	}
-	return true
-}
-
-// Number returns the integer in a number or in a string; otherwise 0.
-func (d *Doc) Number(i int32) int {
-	v, err := strconv.Atoi(strings.TrimSpace(d.Nodes[i].Val))
-	if err != nil || v > 1e7 || v < -1e7 {
-		return 0
-	}
-	return v
-}
-
-// Words returns the text in a value, at any depth, for quoting: the first string or Number
-// that describes it.
-func (d *Doc) Words(i int32) string {
-	n := &d.Nodes[i]
-	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
-		return d.Str(i)
-	}
-	var first string
-	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		w := d.Words(c)
-		switch roleOf(d.Nodes[c].Key) {
-		case roleMessage, roleError, rolePayload:
-			if w != "" {
-				return w
-			}
-		default:
-		}
-		if first == "" && d.Nodes[c].Key != "severity" {
-			first = w
-		}
-	}
-	return first
-}
 
 // IsVoid reports whether the value of an error member means that there is no error.
 func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }

@@ -30,7 +30,7 @@ func Unwrap(output string) string {
 		}
 		text = inner
 	}
-	d := Parse(text)
+	d := loosejson.Parse(text)
 	if !d.OK() {
 		return text
 	}
@@ -61,7 +61,7 @@ func unwrapText(text string) string {
 
 // messages collects the texts of a structure that describe an error.
 type messages struct {
-	doc   *Doc
+	doc   *loosejson.Doc
 	lines []string
 }
 

@@ -5,6 +5,7 @@
 package loosejson
 
 import (
+	"strconv"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -185,4 +186,30 @@ func (d *Doc) Strings() string {
 		}
 	}
 	return b.String()
+}
+
+// Number returns the integer in a number or in a string; otherwise 0.
+func (d *Doc) Number(i int32) int {
+	v, err := strconv.Atoi(strings.TrimSpace(d.Nodes[i].Val))
+	if err != nil || v > 1e7 || v < -1e7 {
+		return 0
+	}
+	return v
+}
+
+// Filled reports whether a value has content.
+func (d *Doc) Filled(i int32) bool {
+	n := &d.Nodes[i]
+	switch n.Kind {
+	case Null:
+		return false
+	case String:
+		return strings.TrimSpace(n.Val) != ""
+	case Number:
+		return strings.Trim(n.Val, "-+0.") != ""
+	case Object, Array:
+		return n.Count > 0
+	default:
+		return true
+	}
 }
