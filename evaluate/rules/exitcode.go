@@ -27,8 +27,10 @@ func exitCode(v *view, t *text) (finding, bool) {
 
 func exitFinding(v *view, t *text, code int) finding {
 	quote := strongestLine(t)
-	if code == 1 && v.ask.shell.mayAnswerByStatus() && !hasDiagnostic(v, t) {
-		return half("exit-code", quote, "exit status 1 is how this command says no or different")
+	if code == 1 && v.ask.shell.mayAnswerByStatus() {
+		if _, complains := shellError(v, t); !complains {
+			return half("exit-code", quote, "exit status 1 is how this command says no or different")
+		}
 	}
 	f := fails("exit-code", quote, "it reports exit status "+strconv.Itoa(code))
 	switch code {

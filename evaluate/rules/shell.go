@@ -1,10 +1,11 @@
 package rules
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	"memoryd/internal/phrases"
-	"memoryd/internal/textsafe"
 )
 
 // shellComplaints are what the C library, shells and common utilities say after
@@ -38,6 +39,7 @@ var harmless = []string{
 // diagnostic is what one line of shell output complains of.
 type diagnostic struct {
 	program string // who complains, a base name; "" when it is the shell about its own input
+	runs    bool   // the command line runs it
 	fatal   bool   // the shell could not even parse the command
 	sure    bool   // the shell says so, of a command that it could not run
 }
@@ -50,31 +52,31 @@ func shellError(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	var hit, passed *line
-	var hits, masks int
+	hits := 0
 	for i := range t.lines {
 		l := &t.lines[i]
 		d, ok := v.diagnosticOf(l)
-		if !ok || i > 0 && !v.mayComplainAt(d) || t.chats(i, d.program) {
-			continue
-		}
-		if d.fatal {
+		believed := i == 0 || d.sure || d.runs // so that quoted logs stay content
+		switch {
+		case !ok, !believed, t.chats(i, d.program):
+		case d.fatal:
 			return fails("shell-error", l.s, "the shell could not parse the command"), true
+		case v.masked(d):
+			passed = cmp.Or(passed, l)
+		default:
+			hits++
+			hit = cmp.Or(hit, l)
 		}
-		if v.masked(d) {
-			masks++
-			passed = firstLine(passed, l)
-			continue
-		}
-		hits++
-		hit = firstLine(hit, l)
 	}
-	if first := t.first(); t.total == 1 && strings.HasPrefix(first.low(), "parse error: ") {
-		return fails("shell-error", first.s, "a command could not parse what it was given"), true
-	}
+	first := t.first()
 	switch {
-	case hits > 0:
-		return v.shellFailure(t, hit, hits), true
-	case masks > 0:
+	case t.total == 1 && strings.HasPrefix(first.low(), "parse error: "):
+		return fails("shell-error", first.s, "a command could not parse what it was given"), true
+	case hit != nil: // graded by how much else there is, and by a word of trouble: programs also say how it goes
+		f := fails("shell-error", hit.s, "the command that decides the exit status printed a diagnostic")
+		f.sure = hits*4 >= t.total && hit.has(hasShellComplaint|hasComplaintWord)
+		return f, true
+	case passed != nil:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
 	}
 	return finding{}, false
@@ -89,67 +91,41 @@ func (t *text) chats(i int, program string) bool {
 	return strings.HasPrefix(t.at(i-1).s, program+":") || strings.HasPrefix(t.at(i+1).s, program+":")
 }
 
-func firstLine(have, l *line) *line {
-	if have != nil {
-		return have
-	}
-	return l
-}
-
-// shellFailure grades a diagnostic that decides by how much else there is, and by whether it
-// holds a word of trouble: programs also say how it goes.
-func (v *view) shellFailure(t *text, l *line, hits int) finding {
-	f := fails("shell-error", l.s, "the command that decides the exit status printed a diagnostic")
-	f.sure = hits*4 >= t.total && l.has(hasShellComplaint|hasComplaintWord)
-	return f
-}
-
-// mayComplainAt reports whether a diagnostic is believed on another line than
-// the first: only one of a program that the command line runs, so that quoted
-// logs stay content.
-func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.sure || v.ask.shell.runs(d.program)
-}
-
 // masked reports whether the program's failure cannot show in the exit status. A
 // name that the shell made out of badly quoted words is placed by where it
 // stands in the command line.
 func (v *view) masked(d diagnostic) bool {
 	sh := v.ask.shell
-	return !sh.decides(d.program) && (sh.runs(d.program) || sh.mentionsOnlyBefore(d.program))
-}
-
-func hasDiagnostic(v *view, t *text) bool {
-	_, ok := shellError(v, t)
-	return ok
+	return !sh.decides(d.program) && (d.runs || sh.mentionsOnlyBefore(d.program))
 }
 
 // diagnosticOf reads a line as "program: complaint".
-func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
+func (v *view) diagnosticOf(l *line) (d diagnostic, ok bool) {
 	name, rest, ok := strings.Cut(l.s, ": ")
 	if !ok {
-		return diagnostic{}, false
+		return d, false
 	}
-	program := baseName(name)
-	shell := isShellName(program)
+	sh := v.ask.shell
+	d.program = baseName(name)
+	shell := isShellName(d.program)
 	if (shell || strings.Contains(l.s, "-c: line ")) && l.has(hasParseFailure) {
 		return diagnostic{fatal: true, sure: true}, true
 	}
-	runs := !shell && v.ask.shell.runs(program)
-	if line, after, _ := strings.Cut(rest, ": "); !runs && isLineNumber(line) { // bash: line 3: …
+	d.runs = !shell && sh.runs(d.program)
+	if line, after, _ := strings.Cut(rest, ": "); isLineNumber(line) && !d.runs { // bash: line 3: …
 		shell, rest = true, after
 	}
-	if shell {
-		return shellLine(strings.ToLower(rest))
+	switch {
+	case shell:
+		d, ok = shellLine(strings.ToLower(rest))
+		d.runs = sh.runs(d.program)
+		return d, ok
+	case strings.ContainsAny(name, " \t{}[]<>=\""), l.has(hasHarmless):
+		return d, false
+	case d.runs: // it may also say that all is well
+		return d, !strings.Contains(rest, "success") && !strings.HasSuffix(strings.ToLower(rest), " ok")
 	}
-	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) {
-		return diagnostic{}, false
-	}
-	if runs {
-		fine := strings.Contains(rest, "success") || strings.HasSuffix(strings.ToLower(rest), " ok")
-		return diagnostic{program: program}, !fine
-	}
-	return diagnostic{program: program}, l.has(hasPlainComplaint)
+	return d, l.has(hasPlainComplaint)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ", in lower case.
@@ -180,8 +156,6 @@ func isShellName(name string) bool {
 
 // isLineNumber accepts "line 3" and "3".
 func isLineNumber(s string) bool {
-	number := strings.TrimPrefix(s, "line ")
-	return s != "" && digits.Span(number) == len(number)
+	_, err := strconv.ParseUint(strings.TrimPrefix(s, "line "), 10, 32)
+	return err == nil
 }
-
-var digits = textsafe.BytesOf("09", "")
