@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ const maxBodyDepth = 6
 type doc = loosejson.Doc
 
 // evidence is what an object itself says against the call.
-func (v *view) evidence(r *errortext.Reply) (finding, bool) {
+func (v *view) evidence(r *errortext.Reply) finding {
 	if v.ask.is(actor) {
 		r.Moments = 0 // of what the tool itself did
 	}
@@ -24,31 +25,31 @@ func (v *view) evidence(r *errortext.Reply) (finding, bool) {
 	n := &r.Doc.Nodes[member]
 	switch key, value := quoted(n.Key), textsafe.Head(n.Val, 20); ground {
 	case errortext.ByFlag:
-		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
+		return fails("body-flag", r.Said(), "its member "+key+" says that it failed")
 	case errortext.ByError:
 		if n.Kind == loosejson.Array && v.ask.is(inspector) {
-			return finding{}, false // what it was asked to find
+			return finding{} // what it was asked to find
 		}
 		_, none := phrases.HasPrefixAny(strings.ToLower(r.Said()), []string{"no match", "no result"})
 		if none && r.Members <= 2 && v.ask.is(finder) {
-			return nothingFound("its member " + key + " says that nothing was found"), true
+			return nothingFound("its member " + key + " says that nothing was found")
 		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
 		f.sure = !r.Record
-		return f, true
+		return f
 	case errortext.ByCode:
 		f := fails("body-status", r.Said(), "its member "+key+" is "+quoted(value))
 		f.sure = !r.Record
-		return f, true
+		return f
 	case errortext.ByStatus:
-		return fails("body-status", r.Said(), "its status is "+quoted(value)), true
+		return fails("body-status", r.Said(), "its status is "+quoted(value))
 	default:
 	}
 	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
 		key := quoted(r.Doc.Nodes[r.Undone].Key)
-		return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure(), true
+		return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure()
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // structuredBody judges an output that is JSON or a printed Python value. The
@@ -61,17 +62,17 @@ func (v *view) evidence(r *errortext.Reply) (finding, bool) {
 //	error-banner   an error is named, yet there is a result
 //	body-warning   a member such as warnings is not empty
 //	empty-result   the result is an empty list or object
-func structuredBody(v *view) (finding, bool) {
+func structuredBody(v *view) finding {
 	if !v.body.OK() {
-		return finding{}, false
+		return finding{}
 	}
 	return bodyValue(v, v.body, 0, 0)
 }
 
 // bodyValue judges the value at i, which stands where an outcome may stand.
-func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
+func bodyValue(v *view, d *doc, i int32, depth int) finding {
 	if depth > maxBodyDepth {
-		return finding{}, false
+		return finding{}
 	}
 	switch d.Nodes[i].Kind {
 	case loosejson.Object:
@@ -82,95 +83,89 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return inspect(v, d.Str(i), depth)
 	default:
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // bodyObject weighs what an object says itself against what is inside.
-func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
+func bodyObject(v *view, d *doc, i int32, depth int) finding {
 	r := errortext.ReadReply(d, i)
 	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() {
 		return v.byExit(r)
 	}
-	f, bad := v.evidence(r)
-	inner, some := v.inside(r, depth)
+	f, inner := v.evidence(r), v.inside(r, depth)
 	switch {
-	case some && inner.bad():
-		return inner, true
+	case inner.bad():
+		return inner
 	case f.rule == "body-error" && r.HasResult(errortext.IsVoid) && !r.ExplainsOnly():
-		return half("error-banner", f.quote, "it names an error and brings a result all the same"), true
-	case bad:
-		return f, true
-	case some:
-		return inner, true
+		return half("error-banner", f.quote, "it names an error and brings a result all the same")
+	case f.found():
+		return f
+	case inner.found():
+		return inner
 	case r.Failed != 0:
-		return half("body-mixed", errortext.Words(d, r.Failed), "some of it failed and some did not"), true
+		return half("body-mixed", errortext.Words(d, r.Failed), "some of it failed and some did not")
 	case r.Warning != 0:
-		return half("body-warning", errortext.Words(d, r.Warning), "the result carries a warning"), true
+		return half("body-warning", errortext.Words(d, r.Warning), "the result carries a warning")
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // inside judges the members that hold a result or an outcome of their own. A
 // record's text members are its data.
-func (v *view) inside(r *errortext.Reply, depth int) (finding, bool) {
+func (v *view) inside(r *errortext.Reply, depth int) finding {
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
 		if r.IsData(c) {
 			continue
 		}
-		if f, ok := bodyValue(v, r.Doc, c, depth+1); ok && f.rule != "empty-result" {
-			return f, true
+		if f := bodyValue(v, r.Doc, c, depth+1); f.found() && f.rule != "empty-result" {
+			return f
 		}
 	}
-	if r.Stderr == 0 {
+	said := ""
+	if r.Stderr != 0 {
+		said = errortext.Words(r.Doc, r.Stderr)
+	}
+	if said == "" {
 		return noResult(r)
 	}
-	if said := errortext.Words(r.Doc, r.Stderr); said != "" {
-		if f, ok := inspect(v, said, depth); ok {
-			if slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
-				return f.doubted(", though it printed more"), true
-			}
-			return f.unsure(), true
-		}
-		return finding{}, false // what it said on the way
+	f := inspect(v, said, depth)
+	if f.found() && slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
+		return f.doubted(", though it printed more")
 	}
-	return noResult(r)
+	return f.unsure()
 }
 
 // byExit judges the reply of a tool that runs processes.
-func (v *view) byExit(r *errortext.Reply) (finding, bool) {
+func (v *view) byExit(r *errortext.Reply) finding {
 	code := r.Doc.Number(r.Exit)
 	if code == 0 {
-		return works("exit-code", "it reports exit status 0"), true
+		return works("exit-code", "it reports exit status 0")
 	}
-	return exitFinding(v, newText(r.Said()), code), true
+	return exitFinding(v, newText(r.Said()), code)
 }
 
 // bodyArray judges a list: of replies, or of records.
-func bodyArray(v *view, d *doc, i int32) (finding, bool) {
+func bodyArray(v *view, d *doc, i int32) finding {
 	count := d.Nodes[i].Count
 	if count == 0 {
-		return nothingFound("the result is an empty list"), true
+		return nothingFound("the result is an empty list")
 	}
 	var bad, seen int
 	var worst finding
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		seen++
-		f, ok := itemFinding(v, d, c)
-		if !ok {
-			continue
+		if f := itemFinding(v, d, c); f.found() {
+			worst = cmp.Or(worst, f)
+			bad++
 		}
-		if bad == 0 {
-			worst = f
-		}
-		bad++
 	}
 	switch bad {
 	case 0:
-		return finding{}, false
+		return finding{}
 	case seen:
-		return worst, true
+		return worst
 	}
-	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true
+	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not")
 }
 
 // nothingFound is a result without content.
@@ -182,26 +177,22 @@ func nothingFound(why string) finding {
 
 // itemFinding judges one of several elements. Texts are left alone: lines of a
 // file may say anything.
-func itemFinding(v *view, d *doc, c int32) (finding, bool) {
-	n := &d.Nodes[c]
-	if n.Kind == loosejson.Object {
-		r := errortext.ReadReply(d, c)
-		if f, ok := v.evidence(r); ok {
-			return f, true
-		}
-		for _, e := range r.Envelopes {
-			if f, ok := v.evidence(errortext.ReadReply(d, e)); ok {
-				return f, true
-			}
-		}
+func itemFinding(v *view, d *doc, c int32) finding {
+	if d.Nodes[c].Kind != loosejson.Object {
+		return finding{}
 	}
-	return finding{}, false
+	r := errortext.ReadReply(d, c)
+	f := v.evidence(r)
+	for _, e := range r.Envelopes {
+		f = cmp.Or(f, v.evidence(errortext.ReadReply(d, e)))
+	}
+	return f
 }
 
 // noResult reports a reply without any result.
-func noResult(r *errortext.Reply) (finding, bool) {
+func noResult(r *errortext.Reply) finding {
 	if len(r.Payloads) == 0 || r.HasResult(isBlank) || r.Others > 0 || r.Message != 0 || r.Good {
-		return finding{}, false
+		return finding{}
 	}
-	return nothingFound("its result is empty"), true
+	return nothingFound("its result is empty")
 }

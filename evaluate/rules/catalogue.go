@@ -4,7 +4,7 @@ package rules
 type rule struct {
 	name string
 	doc  string
-	find func(*view) (finding, bool)
+	find func(*view) finding
 }
 
 // textRule is one named way to reach an evaluation on a text: an output, or the
@@ -12,7 +12,7 @@ type rule struct {
 type textRule struct {
 	name string
 	doc  string
-	find func(*view, *text) (finding, bool)
+	find func(*view, *text) finding
 }
 
 // textRules in the order in which they are asked; the first that finds anything
@@ -36,9 +36,9 @@ func catalogue() []rule {
 		{"structured-body", "a structured output states its outcome; see structuredBody for the names of its findings", structuredBody},
 	}
 	for _, tr := range textRules() {
-		rules = append(rules, rule{tr.name, tr.doc, func(v *view) (finding, bool) {
+		rules = append(rules, rule{tr.name, tr.doc, func(v *view) finding {
 			if v.body.OK() {
-				return finding{}, false
+				return finding{}
 			}
 			return tr.find(v, v.out)
 		}})

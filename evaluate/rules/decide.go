@@ -11,11 +11,9 @@ import (
 // for what the tool's history and a reported exit status of 0 say against it.
 func decide(v *view) finding {
 	for _, r := range v.rules {
-		f, ok := r.find(v)
-		if !ok {
-			continue
+		if f := r.find(v); f.found() {
+			return v.weigh(f)
 		}
-		return v.weigh(f)
 	}
 	return works("no-trouble", "nothing in the output speaks of trouble").unsure()
 }
@@ -62,20 +60,19 @@ func (v *view) printed(f finding) finding {
 
 // successFlag: what the caller saw as failed has failed, save where all that it saw is
 // the exit status by which a command says no. The output is searched for the reason only.
-func successFlag(v *view) (finding, bool) {
+func successFlag(v *view) finding {
 	if v.call.Success {
-		return finding{}, false
+		return finding{}
 	}
 	if code, known := v.givenStatus(); known {
 		if f := exitFinding(v, v.out, code); !f.bad() {
 			f.rule = "exit-code"
-			return f, true
+			return f
 		}
 	}
 	f := fails("success-flag", strongestLine(v.out), "the caller recorded it as failed")
 	for _, r := range v.rules[1:] {
-		g, ok := r.find(v)
-		if ok && g.bad() {
+		if g := r.find(v); g.bad() {
 			f.quote, f.cause = g.quote, g.cause
 			break
 		}
@@ -83,11 +80,11 @@ func successFlag(v *view) (finding, bool) {
 	if f.quote == "" {
 		f.why += " and there is no output"
 	}
-	return f, true
+	return f
 }
 
 // inspect asks the text rules about a payload, a structure or plain text.
-func inspect(v *view, s string, depth int) (finding, bool) {
+func inspect(v *view, s string, depth int) finding {
 	t := newText(s)
 	if d := loosejson.Parse(t.full); d.OK() {
 		return bodyValue(v, d, 0, depth+1)
@@ -95,13 +92,13 @@ func inspect(v *view, s string, depth int) (finding, bool) {
 	return askText(v, t)
 }
 
-func askText(v *view, t *text) (finding, bool) {
+func askText(v *view, t *text) finding {
 	for _, r := range v.texts {
-		if f, ok := r.find(v, t); ok {
-			return f, true
+		if f := r.find(v, t); f.found() {
+			return f
 		}
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // leastEcho is how long an output is at least that repeats what was given.
@@ -109,13 +106,13 @@ const leastEcho = 12
 
 // echo: a tool that gives back its input, or nothing else than a part of it,
 // has said nothing about itself.
-func echo(v *view) (finding, bool) {
+func echo(v *view) finding {
 	t := v.out
 	if v.renders() {
-		return works("echo", "it is the text that was given, in other words").unsure(), true
+		return works("echo", "it is the text that was given, in other words").unsure()
 	}
 	if v.ask.is(commanding) || len(t.full) < leastEcho || !strings.Contains(v.ask.text, t.full) {
-		return finding{}, false
+		return finding{}
 	}
-	return works("echo", "the output repeats what was given"), true
+	return works("echo", "the output repeats what was given")
 }

@@ -8,26 +8,26 @@ import (
 
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
-func exception(v *view, t *text) (finding, bool) {
+func exception(v *view, t *text) finding {
 	first := t.first()
 	if errortext.Traces(t.opening().low()) {
-		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
+		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception")
 	}
 	if errortext.Thrown(first.s) && t.short(30, 4000) {
-		return fails("exception", first.s, "the output is an exception"), true
+		return fails("exception", first.s, "the output is an exception")
 	}
 	if v.ask.is(content) {
-		return finding{}, false
+		return finding{}
 	}
 	if l := t.last().s; errortext.Thrown(l) {
-		return fails("exception", l, "the output ends with an exception").unsure(), true
+		return fails("exception", l, "the output ends with an exception").unsure()
 	}
 	for i := range t.lines {
 		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
-			return fails("exception", l, "the output holds an uncaught exception").unsure(), true
+			return fails("exception", l, "the output holds an uncaught exception").unsure()
 		}
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // thrown is the line that names the exception: the last that looks like one.

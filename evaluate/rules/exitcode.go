@@ -17,18 +17,18 @@ var exitPhrases = []string{
 
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.
-func exitCode(v *view, t *text) (finding, bool) {
+func exitCode(v *view, t *text) finding {
 	code, _ := v.exitStatus(t)
 	if code == 0 || v.logs(t) {
-		return finding{}, false
+		return finding{}
 	}
-	return exitFinding(v, t, code), true
+	return exitFinding(v, t, code)
 }
 
 func exitFinding(v *view, t *text, code int) finding {
 	quote := strongestLine(t)
 	if code == 1 && v.ask.shell.mayAnswerByStatus() {
-		if _, complains := shellError(v, t); !complains {
+		if complaint := shellError(v, t); !complaint.found() {
 			return half("exit-code", quote, "exit status 1 is how this command says no or different")
 		}
 	}

@@ -16,20 +16,20 @@ func isBlank(s string) bool { return phrases.FoldedIn(s, blanks) }
 
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
-func emptyOutput(v *view) (finding, bool) {
+func emptyOutput(v *view) finding {
 	counted := func(l line) bool { return l.s[strings.LastIndexByte(l.s, ':')+1:] != "0" }
 	if v.ask.shell.counts() && !slices.ContainsFunc(v.out.lines, counted) {
 		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
 		f.cause = causeEmpty
-		return f, true
+		return f
 	}
 	if !isBlank(v.out.full) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
-		return finding{}, false
+		return finding{}
 	}
 	f := finding{}
 	switch {
 	case bytes.Contains(v.call.Metadata, []byte(`"output_truncated":true`)):
-		return works("empty-output", "who told of the call does not tell what it returned").unsure(), true
+		return works("empty-output", "who told of the call does not tell what it returned").unsure()
 	case v.prof.silent():
 		f = works("empty-output", "most of this tool's successes are empty too")
 	case v.ask.shell.mayAnswerByStatus():
@@ -45,20 +45,20 @@ func emptyOutput(v *view) (finding, bool) {
 		f = works("empty-output", "there is no output and no sign of trouble").unsure()
 	}
 	f.cause = causeEmpty
-	return f, true
+	return f
 }
 
 // noTrouble: nothing else spoke. It is certain where the exit status is 0, or the score
 // has no doubt.
-func noTrouble(v *view) (finding, bool) {
+func noTrouble(v *view) finding {
 	f := works("no-trouble", "nothing in the output speaks of trouble")
 	if v.endedWell() {
-		return f, true
+		return f
 	}
 	failed, _ := v.score()
 	f.sure = failed < doubtBar
 	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
 		f.sure = false
 	}
-	return f, true
+	return f
 }

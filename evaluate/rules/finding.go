@@ -15,7 +15,7 @@ const (
 	maxQuote      = 110
 )
 
-// finding is what a rule found.
+// finding is what a rule found; it has no name where that is nothing.
 type finding struct {
 	rule  string
 	score float64
@@ -50,7 +50,9 @@ func (f finding) doubted(why string) finding {
 	return f
 }
 
-func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
+// found reports whether a rule found anything, bad that it was a failure.
+func (f finding) found() bool { return f.rule != "" }
+func (f finding) bad() bool   { return f.found() && f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding, said string) string {

@@ -27,28 +27,28 @@ var protocolPhrases = []string{
 
 // protocolError: such a phrase near the start, or the protocol's own flag at the
 // end.
-func protocolError(v *view, t *text) (finding, bool) {
+func protocolError(v *view, t *text) finding {
 	first := t.first()
 	if first.has(hasProtocol) {
 		near := first.low()[:min(len(first.low()), 140)]
 		if p, ok := phrases.FindAny(near, protocolPhrases); ok {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
-			return f, true
+			return f
 		}
 	}
 	if scpiForm.MatchString(first.s) {
-		return fails("protocol-error", first.s, "the instrument answered with the number of an error"), true
+		return fails("protocol-error", first.s, "the instrument answered with the number of an error")
 	}
 	if strings.HasSuffix(t.last().s, "isError=True") {
-		return fails("protocol-error", first.s, "the reply carries the protocol's error flag"), true
+		return fails("protocol-error", first.s, "the reply carries the protocol's error flag")
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // httpStatus: the last status line of a header dump, since after redirects that one counts; or
 // a last line that states the status.
-func httpStatus(v *view, t *text) (finding, bool) {
+func httpStatus(v *view, t *text) finding {
 	found, code := &line{}, ""
 	for i := range t.lines[:min(len(t.lines), 48)] {
 		l := &t.lines[i]
@@ -65,20 +65,20 @@ func httpStatus(v *view, t *text) (finding, bool) {
 		}
 	}
 	if code < "400" {
-		return finding{}, false
+		return finding{}
 	}
 	f := fails("http-status", found.s, "the server answered with an error status")
 	f.sure = found.s == t.first().s // no log of answers, but one
-	return f, true
+	return f
 }
 
 // condition: an operating system's or HTTP's name of an error, alone. Who checks may have been
 // asked for it, and programs put their own name before it.
-func condition(v *view) (finding, bool) {
+func condition(v *view) finding {
 	if v.ask.is(inspector|commanding) || !errortext.Condition(v.out.full) {
-		return finding{}, false
+		return finding{}
 	}
-	return fails("condition", v.out.full, "it names an error and says nothing else"), true
+	return fails("condition", v.out.full, "it names an error and says nothing else")
 }
 
 // statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200, SIP/2.0 486, RTSP/1.0 454.

@@ -27,23 +27,23 @@ const (
 )
 
 // scored asks the learned score, where no fact decides.
-func scored(v *view) (finding, bool) {
+func scored(v *view) finding {
 	failed, nothing := v.score()
 	if failed >= messageBar { // the lowest
 		if failed >= v.bar() {
 			why := fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
-			return fails("score", strongestLine(v.out), why).unsure(), true
+			return fails("score", strongestLine(v.out), why).unsure()
 		}
 	}
 	switch {
 	case v.holdsNothing():
-		return nothingFound("there is a place for what was found, and nothing in it"), true
+		return nothingFound("there is a place for what was found, and nothing in it")
 	case nothing >= nothingBar && !v.ask.is(commanding), v.saysNothing(nothing):
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
-		return f, true
+		return f
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // bar is how probable a failure has to be.

@@ -47,9 +47,9 @@ type diagnostic struct {
 // shellError: a diagnostic of a command that decides the exit status is a
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
-func shellError(v *view, t *text) (finding, bool) {
+func shellError(v *view, t *text) finding {
 	if !v.ask.is(commanding) {
-		return finding{}, false
+		return finding{}
 	}
 	var hit, passed *line
 	hits := 0
@@ -60,7 +60,7 @@ func shellError(v *view, t *text) (finding, bool) {
 		switch {
 		case !ok, !believed, t.chats(i, d.program):
 		case d.fatal:
-			return fails("shell-error", l.s, "the shell could not parse the command"), true
+			return fails("shell-error", l.s, "the shell could not parse the command")
 		case v.masked(d):
 			passed = cmp.Or(passed, l)
 		default:
@@ -71,15 +71,15 @@ func shellError(v *view, t *text) (finding, bool) {
 	first := t.first()
 	switch {
 	case t.total == 1 && strings.HasPrefix(first.low(), "parse error: "):
-		return fails("shell-error", first.s, "a command could not parse what it was given"), true
+		return fails("shell-error", first.s, "a command could not parse what it was given")
 	case hit != nil: // graded by how much else there is, and by a word of trouble: programs also say how it goes
 		f := fails("shell-error", hit.s, "the command that decides the exit status printed a diagnostic")
 		f.sure = hits*4 >= t.total && hit.has(hasShellComplaint|hasComplaintWord)
-		return f, true
+		return f
 	case passed != nil:
-		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
+		return half("shell-error", passed.s, "a command complained, but the command line went on past it")
 	}
-	return finding{}, false
+	return finding{}
 }
 
 // chats reports whether line i is one of several that a program signs, and holds no word
