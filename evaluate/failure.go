@@ -14,23 +14,17 @@ import (
 	"memoryd"
 )
 
-// The reasons of memoryd.ModelError that the evaluator tells apart, and one of its
-// own.
+// The reasons of memoryd.ModelError that the evaluator acts on, and one of its own.
 const (
-	reasonBadReply     = "bad_reply"
-	reasonTooLong      = "too_long"
-	reasonFiltered     = "filtered"
-	reasonRefused      = "refused"
-	reasonRejected     = "rejected"
-	reasonCredentials  = "credentials"
-	reasonQuota        = "quota"
-	reasonUnknownModel = "unknown_model"
-	reasonEndpoint     = "endpoint"
-	reasonTimeout      = "timeout"
-	reasonRateLimited  = "rate_limited"
-	reasonNetwork      = "network"
-	reasonInternal     = "internal"
-	reasonBudget       = "budget"
+	reasonBadReply    = "bad_reply"
+	reasonTooLong     = "too_long"
+	reasonFiltered    = "filtered"
+	reasonRefused     = "refused"
+	reasonTimeout     = "timeout"
+	reasonRateLimited = "rate_limited"
+	reasonNetwork     = "network"
+	reasonInternal    = "internal"
+	reasonBudget      = "budget"
 )
 
 // concern says what a failure is about: what must change before it goes away.
@@ -42,15 +36,32 @@ const (
 	aboutRequest                 // this call, or the model's answer to it
 )
 
-func concerning(err error) concern {
-	switch reasonOf(err) {
-	case reasonCredentials, reasonQuota, reasonUnknownModel, reasonEndpoint, reasonRejected:
-		return aboutEndpoint
-	case reasonBadReply, reasonTooLong, reasonFiltered, reasonRefused, reasonInternal:
-		return aboutRequest
-	}
-	return aboutMoment
+// reasons say to people what went wrong, and what that is about. The inner error stays in the
+// log: it may hold an address or text of a server's.
+var reasons = map[string]struct {
+	sentence string
+	about    concern
+}{
+	reasonBadReply:    {"the model's answer is unusable", aboutRequest},
+	reasonTooLong:     {"the call is too long for the model", aboutRequest},
+	reasonFiltered:    {"a content filter withheld the answer", aboutRequest},
+	reasonRefused:     {"the model refused to judge this call", aboutRequest},
+	reasonInternal:    {"the model failed", aboutRequest},
+	"rejected":        {"the model's server rejected the request", aboutEndpoint},
+	"credentials":     {"the model's server rejected the key", aboutEndpoint},
+	"quota":           {"the model's quota or budget is used up", aboutEndpoint},
+	"endpoint":        {"the model's server redirects", aboutEndpoint},
+	"unknown_model":   {"the model's server does not know the model", aboutEndpoint},
+	"server":          {"the model's server failed", aboutMoment},
+	reasonTimeout:     {"the model timed out", aboutMoment},
+	reasonRateLimited: {"the model's server limits the request rate", aboutMoment},
+	reasonNetwork:     {"cannot reach the model", aboutMoment},
+	reasonBudget:      {"the budget for model requests is used up", aboutMoment},
 }
+
+func sentence(reason string) string { return cmp.Or(reasons[reason].sentence, "the model failed") }
+
+func concerning(err error) concern { return reasons[reasonOf(err)].about }
 
 // reasonOf is the failure's stable word. A model that fails without one is taken
 // to be out of reach for the moment.
@@ -66,27 +77,6 @@ func reasonOf(err error) string {
 	}
 	return reasonNetwork
 }
-
-// sentences say reasons to people. The inner error stays in the log: it may
-// hold an address or text of a server's.
-var sentences = map[string]string{
-	reasonBadReply:     "the model's answer is unusable",
-	reasonTooLong:      "the call is too long for the model",
-	reasonFiltered:     "a content filter withheld the answer",
-	reasonRefused:      "the model refused to judge this call",
-	reasonRejected:     "the model's server rejected the request",
-	reasonCredentials:  "the model's server rejected the key",
-	reasonQuota:        "the model's quota or budget is used up",
-	reasonEndpoint:     "the model's server redirects",
-	reasonUnknownModel: "the model's server does not know the model",
-	reasonTimeout:      "the model timed out",
-	reasonRateLimited:  "the model's server limits the request rate",
-	"server":           "the model's server failed",
-	reasonNetwork:      "cannot reach the model",
-	reasonBudget:       "the budget for model requests is used up",
-}
-
-func sentence(reason string) string { return cmp.Or(sentences[reason], "the model failed") }
 
 // failed is the evaluation of a call after a try that failed: pending with a
 // time for the next try, given up with the reason, or the rules' evaluation, as
@@ -154,19 +144,24 @@ func (d *Evaluator) retryIn(attempts int, err error) time.Duration {
 		wait = time.Duration(min(float64(wait), float64(d.cfg.RetryMin)*math.Exp2(float64(attempts-1))))
 	}
 	wait -= rand.N(wait/2 + 1)
-	if e, ok := errors.AsType[*memoryd.ModelError](err); ok && e.RetryAfter > wait {
-		wait = min(e.RetryAfter, 24*time.Hour) + rand.N(wait/2+1)
+	if named := retryAfter(err); named > wait {
+		wait = named + rand.N(wait/2+1)
 	}
 	return wait
+}
+
+// retryAfter is the wait that the model's server named.
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*memoryd.ModelError](err); ok {
+		return min(e.RetryAfter, 24*time.Hour)
+	}
+	return 0
 }
 
 // untilBudget is the wait for the end of the budget's window, and up to a minute
 // more at random. It is no failed try: nobody was asked.
 func (d *Evaluator) untilBudget(err error) time.Duration {
-	wait := d.cfg.RetryMin
-	if e, ok := errors.AsType[*memoryd.ModelError](err); ok {
-		wait = max(wait, min(e.RetryAfter, 24*time.Hour))
-	}
+	wait := max(d.cfg.RetryMin, retryAfter(err))
 	return wait + rand.N(min(time.Minute, wait)+1)
 }
 

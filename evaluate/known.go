@@ -76,10 +76,10 @@ func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
 	e.JudgedBy, e.Rule, e.JudgeVersion, e.JudgedAt = memoryd.KindPrefix+known.By, "", known.Version, d.now()
 	if e.Score != known.Score {
 		e.Score = known.Score
-		e.Summary = outcomeOf(known.Score) + ": its output is of a kind that " + who + " judged."
+		e.Summary = rules.Outcome(known.Score) + ": its output is of a kind that " + who + " judged."
 	}
 	template, _ := origin.Show(origin.Verdict, origin.Answer, o.kind.Template, maxEvaluation)
-	e.Evaluation = outcomeOf(known.Score) + ": " + who + " judged outputs of this kind so (" + template + ")."
+	e.Evaluation = rules.Outcome(known.Score) + ": " + who + " judged outputs of this kind so (" + template + ")."
 	if known.ByPerson() && known.Reason != "" {
 		e.Evaluation += " " + known.Reason
 	}
@@ -91,16 +91,6 @@ func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
 	}
 	e, _ = ceiling.apply(e, ceiling.lower(o.ruled))
 	return decision{e, said}
-}
-
-func outcomeOf(score float64) string {
-	switch score {
-	case memoryd.ScoreFailure:
-		return "Failed"
-	case memoryd.ScorePartial:
-		return "Partly succeeded"
-	}
-	return "Succeeded"
 }
 
 // mayAsk reports whether a question on a call of the tool is left, and counts it.

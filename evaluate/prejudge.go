@@ -207,7 +207,7 @@ func boundOf(c *memoryd.Call, b brief, v rules.Result) bound {
 			ceiling = v.Score
 		}
 		return bound{ceiling, "the call's text addresses the judge", true}
-	case isEmpty(c.Output):
+	case rules.IsBlank(strings.TrimSpace(c.Output)):
 		return bound{v.Score, "the output is empty", true}
 	case v.Sure && v.Score < memoryd.ScoreSuccess:
 		return bound{v.Score, "the rules are sure", false}
@@ -237,15 +237,6 @@ func (b bound) lower(ruled memoryd.Evaluation) memoryd.Evaluation {
 		ruled.Evaluation = textsafe.Line(ruled.Evaluation+" The score is limited: "+b.reason+".", maxEvaluation)
 	}
 	return ruled
-}
-
-// isEmpty reports outputs that are nothing at all, which can be a proper answer.
-func isEmpty(output string) bool {
-	switch strings.TrimSpace(output) {
-	case "", "[]", "{}", "()", `""`, "null", "None":
-		return true
-	}
-	return false
 }
 
 // saysNothing reports outputs that models are known to reward although they say
@@ -346,21 +337,15 @@ func plain(s string) string { return strings.ToLower(textsafe.Visible(s)) }
 
 // text is what a model may quote of a call.
 func (b brief) text() string {
-	in, _ := b.Input.MarshalJSON() // it was encoded when the request was made
-	parts := []string{string(in), b.Output.Head, b.Output.Tail}
-	if e, ok := b.Input.(excerpt); ok {
-		parts = append(parts, e.Head, e.Tail)
-	}
-	for _, m := range []json.Marshaler{b.Tool, b.Task} {
-		if m == nil {
-			continue
-		}
+	parts := []string{b.Output.Head, b.Output.Tail}
+	for _, m := range []json.Marshaler{b.Input, b.Tool, b.Task} {
 		if e, ok := m.(excerpt); ok {
 			parts = append(parts, e.Head, e.Tail)
-			continue
 		}
-		raw, _ := m.MarshalJSON()
-		parts = append(parts, string(raw))
+		if m != nil {
+			raw, _ := m.MarshalJSON() // it was encoded when the request was made
+			parts = append(parts, string(raw))
+		}
 	}
 	return plain(strings.Join(parts, " \n"))
 }

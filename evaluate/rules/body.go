@@ -191,7 +191,7 @@ func itemFinding(v *view, d *doc, c int32) finding {
 
 // noResult reports a reply without any result.
 func noResult(r *errortext.Reply) finding {
-	if len(r.Payloads) == 0 || r.HasResult(isBlank) || r.Others > 0 || r.Message != 0 || r.Good {
+	if len(r.Payloads) == 0 || r.HasResult(IsBlank) || r.Others > 0 || r.Message != 0 || r.Good {
 		return finding{}
 	}
 	return nothingFound("its result is empty")

@@ -12,7 +12,8 @@ import (
 var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)",
 	"<no output>", "no output", "n/a")
 
-func isBlank(s string) bool { return phrases.FoldedIn(s, blanks) }
+// IsBlank reports whether a text without white space around it stands for no output.
+func IsBlank(s string) bool { return phrases.FoldedIn(s, blanks) }
 
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
@@ -23,7 +24,7 @@ func emptyOutput(v *view) finding {
 		f.cause = causeEmpty
 		return f
 	}
-	if !isBlank(v.out.full) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
+	if !IsBlank(v.out.full) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}
 	}
 	f := finding{}

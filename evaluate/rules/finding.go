@@ -57,13 +57,13 @@ func (f finding) bad() bool   { return f.found() && f.score == memoryd.ScoreFail
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding, said string) string {
 	if f.score == memoryd.ScoreSuccess {
-		return f.outcome() + ": " + v.describe()
+		return Outcome(f.score) + ": " + v.describe()
 	}
 	what := f.why
 	if said != "" {
 		what = quoted(said)
 	}
-	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
+	return textsafe.Line(Outcome(f.score)+f.cause.bracket()+": "+what, maxSummary)
 }
 
 // said is the quote on a line; after a heading ("ERROR:") comes what it heads.
@@ -82,9 +82,9 @@ func quoted(s string) string {
 	return s
 }
 
-// outcome names the level.
-func (f finding) outcome() string {
-	switch f.score {
+// Outcome names the level of a score.
+func Outcome(score float64) string {
+	switch score {
 	case memoryd.ScoreFailure:
 		return "Failed"
 	case memoryd.ScorePartial:
@@ -96,7 +96,7 @@ func (f finding) outcome() string {
 // evaluationOf says in one plain sentence how the call went and what shows it; of a
 // failure also what the parameters had to do with it, where that is known.
 func evaluationOf(v *view, f finding, said string) string {
-	outcome := f.outcome()
+	outcome := Outcome(f.score)
 	if !f.sure && f.score != memoryd.ScorePartial {
 		outcome = "Probably " + strings.ToLower(outcome)
 	}

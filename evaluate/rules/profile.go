@@ -15,7 +15,7 @@ func (p *Profile) Observe(c *memoryd.Call) {
 		return
 	}
 	p.successes++
-	if isBlank(reading.Bare(c.Output)) {
+	if IsBlank(reading.Bare(c.Output)) {
 		p.empty++
 	}
 }
