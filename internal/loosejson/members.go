@@ -117,10 +117,10 @@ func Text(v jsontext.Value) string {
 
 // Truth is what a boolean says, also as text; ok is false for all else.
 func Truth(v jsontext.Value) (is, ok bool) {
-	switch s := string(v); {
-	case s == "true" || strings.EqualFold(Text(v), "true"):
+	switch strings.ToLower(strings.Trim(string(v), `"`)) {
+	case "true":
 		return true, true
-	case s == "false" || strings.EqualFold(Text(v), "false"):
+	case "false":
 		return false, true
 	}
 	return false, false

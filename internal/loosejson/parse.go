@@ -1,7 +1,7 @@
 package loosejson
 
 import (
-	"strconv"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,9 +27,12 @@ func (p *parser) mended(when bool) { p.d.Mended = p.d.Mended || when }
 // space skips white space, and comments where the text is mended.
 func (p *parser) space() {
 	for p.i < len(p.s) {
-		switch c := p.s[p.i]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		switch p.s[p.i] {
+		case ' ', '\t', '\n', '\r':
 			p.i++
+			continue
+		}
+		switch {
 		case !p.mend:
 			return
 		case strings.HasPrefix(p.s[p.i:], "//"):
@@ -83,6 +86,20 @@ func (p *parser) value(depth int, key string) (int32, bool) {
 	return p.bare(key)
 }
 
+// peek is the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	if p.end() {
+		return 0
+	}
+	return p.s[p.i]
+}
+
+// atComma reports whether a comma follows, or what is written for one.
+func (p *parser) atComma() bool {
+	c := p.peek()
+	return c == ',' || c == ';' && p.mend
+}
+
 func (p *parser) container(depth int, key string, k Kind, closer byte) (int32, bool) {
 	p.i++
 	at := p.add(Node{Kind: k, Key: key})
@@ -109,27 +126,25 @@ func (p *parser) container(depth int, key string, k Kind, closer byte) (int32, b
 func (p *parser) separator(closer byte, first bool) (closed, ok bool) {
 	p.space()
 	commas, want := 0, 1
-	for !p.end() && (!first || p.mend) && (p.s[p.i] == ',' || p.mend && p.s[p.i] == ';') {
+	if first {
+		want = 0
+	}
+	for p.atComma() && (commas < want || p.mend) {
 		p.mended(p.s[p.i] == ';')
 		p.i++
 		commas++
 		p.space()
-		if !p.mend {
-			break
-		}
 	}
 	if p.end() {
 		return false, false
 	}
-	closed = p.s[p.i] == closer
-	if first || closed {
-		want = 0
-	}
-	if closed {
+	if p.s[p.i] == closer {
 		p.i++
+		p.mended(commas != 0)
+		return true, true
 	}
 	p.mended(commas != want)
-	return closed, closed || p.mend || commas == want
+	return false, p.mend || commas == want
 }
 
 // member reads an element, or a key with its value.
@@ -153,10 +168,13 @@ func (p *parser) member(depth int, k Kind) (int32, bool) {
 		p.mended(true)
 	}
 	p.space()
-	if p.end() || p.s[p.i] != ':' && (!p.mend || p.s[p.i] != '=') {
+	switch c := p.peek(); {
+	case c == ':':
+	case c == '=' && p.mend:
+		p.mended(true)
+	default:
 		return -1, false
 	}
-	p.mended(p.s[p.i] == '=')
 	p.i++
 	return p.value(depth+1, key)
 }
@@ -186,7 +204,7 @@ func (p *parser) bare(key string) (int32, bool) {
 	}
 	n := Node{Kind: p.kindOf(w), Key: key, Val: w, Cut: p.end()}
 	p.mended(n.Kind == Other || n.Kind != Number && w != "true" && w != "false" && w != "null")
-	if !p.end() && p.s[p.i] == '(' && n.Kind == Other {
+	if p.peek() == '(' && n.Kind == Other {
 		return p.constructor(n)
 	}
 	return p.add(n), !p.end()
@@ -247,12 +265,8 @@ func (p *parser) angled(key string) (int32, bool) {
 	return p.add(n), true
 }
 
+var number = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$`)
+
 // IsNumber reports whether s is a number in JSON or a similar notation: decimal, with an
 // optional sign, leading point or exponent.
-func IsNumber(s string) bool {
-	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 {
-		return false
-	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil && !strings.ContainsAny(s, "xXpP_nN")
-}
+func IsNumber(s string) bool { return number.MatchString(s) }

@@ -1,12 +1,11 @@
 package loosejson
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"memoryd/internal/phrases"
 )
 
 // atQuote reports whether a string begins here.
@@ -154,9 +153,10 @@ func escaped(s string) (r rune, n int) {
 		if !ok {
 			break
 		}
-		if utf16.IsSurrogate(r) && len(s) > 6 && s[5] == '\\' && s[6] == 'u' {
-			if low, ok := hex(s[6:], 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
-				return utf16.DecodeRune(r, low), 11
+		if strings.HasPrefix(s[5:], `\u`) {
+			low, _ := hex(s[6:], 4) // 0 goes with nothing
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return pair, 11
 			}
 		}
 		return r, 5
@@ -173,16 +173,6 @@ func hex(s string, digits int) (rune, bool) {
 	if len(s) < 1+digits {
 		return 0, false
 	}
-	r := rune(0)
-	for _, c := range []byte(s[1 : 1+digits]) {
-		v := strings.IndexByte("0123456789abcdef", c|0x20)
-		if phrases.IsDigit(c) {
-			v = int(c - '0')
-		}
-		if v < 0 {
-			return 0, false
-		}
-		r = r<<4 | rune(v)
-	}
-	return r, true
+	n, err := strconv.ParseUint(s[1:1+digits], 16, 16)
+	return rune(n), err == nil //nolint:gosec // of 16 bits
 }
