@@ -71,17 +71,13 @@ func OnlyText(d *loosejson.Doc) (text string, only bool) {
 func (r *Reply) member(c int32, ro role) {
 	switch ro {
 	case roleError:
-		if r.err == 0 && describes(r.Doc, c) {
-			r.err = c
-		}
+		first(&r.err, c, describes(r.Doc, c))
 	case roleFailed, roleSuccess:
 		r.answer(c, ro == roleSuccess)
 	case roleStatus, roleCode, roleErrno:
 		r.outcome(c, ro)
 	case roleMessage:
-		if r.Message == 0 && r.Doc.Nodes[c].Kind != loosejson.Null {
-			r.Message = c
-		}
+		first(&r.Message, c, r.Doc.Nodes[c].Kind != loosejson.Null)
 	case rolePayload:
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && FailureName(n.Val) {
 			r.status = c
@@ -90,9 +86,7 @@ func (r *Reply) member(c int32, ro role) {
 	case roleEnvelope:
 		r.Envelopes = append(r.Envelopes, c)
 	case roleWarning:
-		if describes(r.Doc, c) {
-			r.Warning = c
-		}
+		first(&r.Warning, c, describes(r.Doc, c))
 	case roleExit:
 		r.Exit = c
 	case roleStderr:
@@ -107,6 +101,13 @@ func (r *Reply) member(c int32, ro role) {
 	case roleCount: // says how much there is, not what
 	default:
 		r.plain(c)
+	}
+}
+
+// first notes the first member that counts.
+func first(noted *int32, c int32, counts bool) {
+	if *noted == 0 && counts {
+		*noted = c
 	}
 }
 
@@ -240,7 +241,7 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByFlag, r.flag
 	case r.IsRecord() && r.code == 0: // of what happened to something, or was found in it
 		return noGround, 0
-	case r.err != 0 && !(r.Good && r.Record):
+	case r.err != 0 && (!r.Good || !r.Record):
 		return ByError, r.err
 	case r.Failed != 0 && !r.Good:
 		return ByError, r.Failed
