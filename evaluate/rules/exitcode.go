@@ -19,7 +19,7 @@ var exitPhrases = []string{
 // how the command says no.
 func exitCode(v *view, t *text) finding {
 	code, _ := v.exitStatus(t)
-	if code == 0 || v.logs(t) {
+	if code == 0 || v.ask.is(logger) {
 		return finding{}
 	}
 	return exitFinding(v, t, code)

@@ -103,19 +103,6 @@ func (v *view) purpose() score.Purpose {
 	return score.Other
 }
 
-// counts tells of a short message whether it holds the number 0, and another one.
-func (t *text) counts() (none, some bool) {
-	for word := range strings.FieldsFuncSeq(t.full, func(r rune) bool { return !isLetterOrDigit(r) }) {
-		switch {
-		case word == "0":
-			none = true
-		case strings.ContainsAny(word, "123456789"):
-			some = true
-		}
-	}
-	return none, some
-}
-
 // saysNothing reports whether a short message of a tool that looks for something says that
 // there was nothing: it holds no number but 0 ("Found 0 files"), or none, and the score
 // takes it for that.
@@ -124,8 +111,7 @@ func (v *view) saysNothing(nothing float64) bool {
 	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
 		return false
 	}
-	none, some := t.counts()
-	return !some && (nothing >= soughtBar || none && v.ask.is(finder))
+	return nothing >= soughtBar && !strings.ContainsAny(t.full, "123456789")
 }
 
 // seeks reports whether the tool looks for something, and what it says is about that.
@@ -144,7 +130,7 @@ var (
 // zeros, what the call had given, and how it went.
 func (v *view) holdsNothing() bool {
 	d := v.body
-	if !v.seeks() || !d.OK() {
+	if !v.seeks() {
 		return false
 	}
 	none := false

@@ -80,9 +80,6 @@ func (v *view) release() {
 	pool.Put(d)
 }
 
-// logs reports whether the text is what a tool for logs returned.
-func (v *view) logs(t *text) bool { return t.total > 1 && v.ask.is(logger) }
-
 // describe says in a few words what a successful call returned, read once.
 func (v *view) describe() string {
 	if v.described == "" {

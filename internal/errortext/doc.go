@@ -65,7 +65,7 @@ func findLine(text string) string {
 			thrown = line
 		case heading == "" && (Heads(low) || Thrown(line)):
 			heading = line
-		case heading == "" && weak == "" && phrases.ContainsAny(low, troubleWords):
+		case weak == "" && phrases.ContainsAny(low, troubleWords):
 			weak = line
 		}
 	}

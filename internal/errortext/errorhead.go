@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,8 +62,10 @@ var programNouns = phrases.Words(
 // Heads reports whether a line in lower case begins like an error message.
 func Heads(low string) bool {
 	s := Strip(low)
-	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
-		return true
+	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError.MatchString(rest) {
+		if said := strings.Trim(rest, ": "); said == "" || !IsVoid(said) {
+			return true
+		}
 	}
 	counted := strings.TrimLeft(s, "0123456789") // how Go joins errors
 	if _, joined := phrases.HasPrefixAny(counted, []string{" error occurred", " errors occurred"}); joined && s[0] != '0' {
@@ -92,31 +95,9 @@ func headFits(head, s string) bool {
 	return true
 }
 
-// afterError reports whether what follows the word "error" makes it the start of
-// a message.
-func afterError(rest string) bool {
-	if rest == "" {
-		return true
-	}
-	switch c := rest[0]; {
-	case c == 's':
-		return false // "Errors: 0"
-	case c == ':' && IsVoid(strings.TrimSpace(rest[1:])) && len(rest) > 3:
-		return false
-	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
-		return true
-	case c == '.':
-		return len(rest) == 1 || rest[1] == ' ' || rest[1] == '.'
-	case c != ' ' && c != '\t' && c != '-', c == '-' && len(rest) > 1 && phrases.IsAlpha(rest[1]): // error-icon
-		return false
-	}
-	column := strings.HasPrefix(rest, "  ")
-	if rest = strings.TrimLeft(rest, " \t"); rest != "" && phrases.IsDigit(rest[0]) {
-		return !column // of a table it is how many there are
-	}
-	_, sets := phrases.HasPrefixAny(rest, []string{"-", "–", "—", "(", "[", "#", "\""})
-	return sets
-}
+// afterError is what follows the word "error" at the start of a message. A number does, but in
+// a table, with two blanks before it, that is how many there are.
+var afterError = regexp.MustCompile("^(?:$|[:!>|*)\"'`\\[\\](]|：|\\.(?:$|[ .])|-(?:$|[^a-z])|(?: \\t*|\\t[ \\t]*)\\d|[ \\t]+[-–—(\\[#\"])")
 
 func secondWord(s string) string {
 	_, rest, _ := strings.Cut(s, " ")

@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -179,7 +180,7 @@ func (r *Reply) outcome(c int32, ro role) {
 		if isErrorCode(key, n, number) {
 			r.code = c
 		}
-	case number >= 400 && number < 600, number < 0 && ro == roleCode:
+	case number >= 400 && number < 600, number < 0:
 		r.code = c
 	case !FailureName(n.Val):
 	case ro == roleStatus:
@@ -215,7 +216,7 @@ func describes(d *loosejson.Doc, i int32) bool {
 	for c := n.Child; c != 0; c = d.Nodes[c].Next {
 		switch number := d.Number(c); {
 		case number == 0 && roleOf(d.Nodes[c].Key) == roleCode:
-		case number != 0 && d.Nodes[c].Kind == loosejson.Number, describes(d, c):
+		case number != 0, describes(d, c):
 			return true
 		}
 	}
@@ -247,7 +248,7 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByError, r.Failed
 	case r.code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.code].Key) != "code"):
 		return ByCode, r.code
-	case r.status != 0 && (r.Members <= 2 && !r.lists || !r.Record && (r.Message != 0 || r.Others == 0)):
+	case r.status != 0 && (r.Members <= 2 && !r.lists || r.Message != 0 && !r.Record):
 		return ByStatus, r.status
 	}
 	return noGround, 0
@@ -289,9 +290,7 @@ func Words(d *loosejson.Doc, i int32) (first string) {
 			}
 		default:
 		}
-		if first == "" && d.Nodes[c].Key != "severity" {
-			first = w
-		}
+		first = cmp.Or(first, w)
 	}
 	return first
 }

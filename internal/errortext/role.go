@@ -85,10 +85,7 @@ func (buf *keyBuffer) normal(key string) []byte {
 		if n == len(buf) {
 			return nil
 		}
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		buf[n] = c
+		buf[n] = c | 0x20
 		n++
 	}
 	return buf[:n]

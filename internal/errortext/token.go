@@ -77,11 +77,8 @@ func parted(name []byte, s string) (parts []byte, ok bool) {
 		c := s[i]
 		upper := c >= 'A' && c <= 'Z'
 		switch {
-		case c == '_' || c == '.' || c == '-':
-			if s[i-1] != '_' && s[i-1] != '.' && s[i-1] != '-' {
-				name = append(name, ' ')
-			}
-			continue
+		case strings.IndexByte("_.-", c) >= 0:
+			c = ' '
 		case !phrases.IsWord(c):
 			return nil, false
 		case upper && i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z':

@@ -190,10 +190,7 @@ func (d *Doc) Strings() string {
 
 // Number returns the integer in a number or in a string; otherwise 0.
 func (d *Doc) Number(i int32) int {
-	v, err := strconv.Atoi(strings.TrimSpace(d.Nodes[i].Val))
-	if err != nil || v > 1e7 || v < -1e7 {
-		return 0
-	}
+	v, _ := strconv.Atoi(strings.TrimSpace(d.Nodes[i].Val))
 	return v
 }
 
