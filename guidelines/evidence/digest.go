@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"strings"
 
 	"memoryd/guidelines/rules"
 )
@@ -21,7 +20,7 @@ func (ob *Observation) message() *wording {
 		text := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
 		for _, l := range ob.values() {
 			if l.Kind == rules.Text && len(l.Text) > 2 {
-				text = strings.ReplaceAll(text, l.Text, maskAny)
+				text = rules.ReplaceWord(text, l.Text, maskAny)
 			}
 		}
 		ob.said = &wording{text, pieces(text)}

@@ -56,3 +56,38 @@ func TestAMessageThatIsOftenSaidIsShownWordForWord(t *testing.T) {
 		})
 	}
 }
+
+// Errors of one service begin alike and differ in their codes: they are told one by one.
+func TestCodesThatDifferPartMessages(t *testing.T) {
+	t.Parallel()
+	said := []string{
+		"An error occurred (NoSuchBucket) when calling the PutObject operation: The specified bucket does not exist",
+		"An error occurred (InvalidStorageClass) when calling the PutObject operation: The storage class you gave is not valid",
+	}
+	var calls []memoryd.Call
+	for i := range 12 {
+		calls = append(calls, memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "put"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
+			Output: said[i%2], Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, i/2, i%3), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+		})
+	}
+	got := evidence.Mine("put", evidence.Merge(nil, calls), calls).Messages
+	if len(got) != 2 || got[0].Text != said[1] || got[1].Text != said[0] {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What a caller sent is left out of a message where it stands as a word, and not within another.
+func TestAValueWithinAWordIsKept(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 4 {
+		calls = append(calls, memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
+			Output: "The user ann cannot be found in ann_home", Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+		})
+	}
+	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != "The user … cannot be found in …_home" {
+		t.Errorf("got %+v", got)
+	}
+}

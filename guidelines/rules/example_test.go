@@ -78,7 +78,7 @@ func TestEachKindOfFailureOfTheExampleHasItsOwnRule(t *testing.T) {
 		for _, rule := range Find("search", x.calls) {
 			text += rule.Line + ": " + rule.Found() + "\n"
 		}
-		language := fmt.Sprintf("Do not give `%s` as %q; \"en\" worked: otherwise %d of %[3]d went wrong", x.language, x.odd, x.partial)
+		language := fmt.Sprintf("Do not give `%s` as %q; \"en\" worked: otherwise %d of %[3]d only half succeeded", x.language, x.odd, x.partial)
 		amount := fmt.Sprintf("%d and more failed): otherwise %d of %[2]d went wrong", x.more, x.timeouts)
 		if !strings.Contains(text, language) || !strings.Contains(text, "Keep `"+x.amount+"` at most ") || !strings.Contains(text, amount) {
 			t.Errorf("%q, %q: got\n%s, want %q and %q", x.late, x.partly, text, language, amount)

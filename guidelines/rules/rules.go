@@ -186,8 +186,11 @@ func (r *Rule) Risk() float64 { return (float64(r.Failed) + 0.5) / float64(r.Cal
 // Found returns what the calls showed, as in "otherwise 5 of 5 went wrong (3 runs)".
 func (r *Rule) Found() string {
 	did := "went wrong"
-	if 2*r.Odd > r.Calls {
+	switch {
+	case 2*r.Odd > r.Calls:
 		did = "were answered with a line of text, not JSON"
+	case r.Failed+r.Odd == 0:
+		did = "only half succeeded"
 	}
 	switch r.Effect {
 	case Slow:

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"memoryd/internal/origin"
 )
@@ -30,12 +32,40 @@ func kindOf(message string, in map[string]value) string {
 		}
 		switch {
 		case v.kind == text && len(v.text) > 2:
-			m = strings.ReplaceAll(m, v.text, "@")
+			m = ReplaceWord(m, v.text, "@")
 		case v.kind == number:
 			m = replaceNumber(m, v.text)
 		}
 	}
 	return longNumber.ReplaceAllString(m, "#")
+}
+
+// ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer
+// word: "ann" stands in "ann, bob" and in "user_ann", and not in "cannot".
+func ReplaceWord(message, value, by string) string {
+	for from := 0; ; {
+		at := strings.Index(message[from:], value)
+		if at < 0 {
+			return message
+		}
+		at += from
+		end := at + len(value)
+		before, _ := utf8.DecodeLastRuneInString(message[:at])
+		after, _ := utf8.DecodeRuneInString(message[end:])
+		first, _ := utf8.DecodeRuneInString(value)
+		last, _ := utf8.DecodeLastRuneInString(value)
+		if inWord(before) && inWord(first) || inWord(last) && inWord(after) {
+			from = end
+			continue
+		}
+		message = message[:at] + by + message[end:]
+		from = at + len(by)
+	}
+}
+
+// inWord reports whether a character is a letter of a script that parts words by blanks, or a digit.
+func inWord(r rune) bool {
+	return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) || unicode.IsDigit(r)
 }
 
 // replaceNumber masks a number where it is not a part of another one or of a code.
