@@ -25,14 +25,8 @@ func chance(bad, n, good, all int) float64 {
 // count.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	sets := 1.0
-	switch c.what {
-	case notIn:
-		sets = subsets(len(s.column(c.p).texts), len(c.set))
-	case notLike:
-		sets = subsets(len(s.column(c.p).forms), len(c.set))
-	case lastNotIn:
-		sets = subsets(c.of, len(c.set))
-	default:
+	if c.of > 0 {
+		sets = math.Exp(stats.LogChoose(c.of, len(c.set))) // in how many ways so many can be chosen
 	}
 	if s.guards > 0 {
 		return float64(s.guards*s.ways) * sets
@@ -56,8 +50,8 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	case c.paired():
 		columns = max(1, columns*(columns-1)/2)
 	}
-	switch c.what {
-	case is, begins:
+	switch {
+	case c.what == is || c.what == begins:
 		looks := 0.0
 		for i := range s.columns {
 			if o := &s.columns[i]; o.name == c.p || !named {
@@ -65,24 +59,17 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 			}
 		}
 		return max(columns, looks)
-	case notIn, notLike:
+	case c.of > 0:
 		return columns * sets
 	default:
 		return columns * float64(s.looked[at{c.what, c.p, c.q, c.op}])
 	}
 }
 
-// subsets is in how many ways so many of all can be chosen.
-func subsets(all, of int) float64 { return math.Exp(stats.LogChoose(all, min(all, of))) }
-
 // looks counts the values of a parameter that so many calls gave that these could be as
 // unevenly parted by chance.
 func (c *column) looks(w what, n, good int, by float64) (looks float64) {
-	values := c.texts
-	if w == begins {
-		values = c.heads
-	}
-	for _, v := range values {
+	for _, v := range c.by(conditions[w].look) {
 		calls := v.good + v.bad
 		if chance(min(calls, n), n, max(0, calls-n), good) <= by {
 			looks++

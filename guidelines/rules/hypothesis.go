@@ -55,6 +55,7 @@ type condition struct {
 	// line says what to do, with names in braces for what stands there: see hypothesis.line. Where
 	// it is "", hypothesis.varied says it.
 	line string
+	look look // at texts, that the set is of
 	// holds says when a call meets it; v is what it gave for the parameter.
 	holds func(h *hypothesis, r *row, v value) bool
 }
@@ -77,7 +78,7 @@ var conditions = []condition{
 	is: {name: "is", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.plain() && h.any(v, func(s string) bool { return s == h.set[0] })
 	}},
-	begins: {name: "begins", holds: func(h *hypothesis, _ *row, v value) bool {
+	begins: {name: "begins", look: heads, holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
 	}},
 	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {
@@ -92,7 +93,7 @@ var conditions = []condition{
 	endsNot: {name: "ends_not", finer: true, line: "End {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
 	}},
-	marked: {name: "marked", finer: true, line: "Write {p} without {marks}", holds: func(h *hypothesis, _ *row, v value) bool {
+	marked: {name: "marked", finer: true, look: marks, line: "Write {p} without {marks}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && hasMark(v.text, h.set[0])
 	}},
 	unmarked: {name: "unmarked", finer: true, line: "Write {p} with {mark}", holds: func(h *hypothesis, _ *row, v value) bool {
@@ -125,7 +126,7 @@ var conditions = []condition{
 	equal: {name: "equal", line: "Give {p} and {q} different values", holds: func(h *hypothesis, r *row, v value) bool {
 		return v.plain() && v == r.in[h.q]
 	}},
-	differ: {name: "differ", finer: true, holds: func(h *hypothesis, r *row, v value) bool {
+	differ: {name: "differ", holds: func(h *hypothesis, r *row, v value) bool {
 		w := r.in[h.q]
 		return v.plain() && w.plain() && v != w
 	}},
@@ -181,7 +182,7 @@ type hypothesis struct {
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
-	of    int // how many there were to choose the set from, of uses
+	of    int // how many there were to choose the set from; 0 for one that was not chosen
 	guard
 }
 

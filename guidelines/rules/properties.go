@@ -130,19 +130,15 @@ func hasMark(text, mark string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return markOf(r) == class })
 }
 
-// marks counts the calls that gave characters of each class.
-func (c *column) marks() tallied {
-	of := tallied{}
-	for text, n := range c.texts {
-		seen := make([]rune, 0, 8)
-		for _, r := range text {
-			if m := markOf(r); m != 0 && !slices.Contains(seen, m) {
-				seen = append(seen, m)
-				of.merge(string(m), n.good, n.bad)
-			}
+// marksIn lists the classes of the characters of a text.
+func marksIn(s string) (classes []string) {
+	seen := make([]rune, 0, 8)
+	for _, r := range s {
+		if m := markOf(r); m != 0 && !slices.Contains(seen, m) {
+			seen, classes = append(seen, m), append(classes, string(m))
 		}
 	}
-	return of
+	return classes
 }
 
 // written are the hypotheses on the characters of a text: those that only failed calls gave,
@@ -151,13 +147,11 @@ func (c *column) written() (out []hypothesis) {
 	if c.bad < leastBad {
 		return nil
 	}
-	marks := c.marks()
-	only := marks.of(0, leastBad)
-	slices.SortStableFunc(only, func(a, b string) int { return strings.Index(usualMarks, a) - strings.Index(usualMarks, b) })
-	for _, m := range only {
-		out = append(out, hypothesis{what: marked, p: c.name, set: []string{m}})
-	}
-	for _, m := range marks.of(c.good, 0) {
+	out = c.had(marked, leastBad, func(string) bool { return true })
+	slices.SortStableFunc(out, func(a, b hypothesis) int {
+		return strings.Index(usualMarks, a.set[0]) - strings.Index(usualMarks, b.set[0])
+	})
+	for _, m := range c.by(marks).of(c.good, 0) {
 		out = append(out, hypothesis{what: unmarked, p: c.name, set: []string{m}})
 	}
 	good := c.texts.of(1, 0)
@@ -187,8 +181,8 @@ func (c *column) written() (out []hypothesis) {
 
 // types is the hypothesis that a value is not of the type that all good ones have.
 func (c *column) types() (out []hypothesis) {
-	for k, w := range kindNames {
-		if w != "" && c.good >= minGood && c.kinds[k].good == c.good && c.kinds[k].bad < c.bad {
+	for _, w := range c.kinds.of(max(c.good, minGood), 0) {
+		if w != "" && c.kinds[w].bad < c.bad {
 			out = append(out, hypothesis{what: wrongType, p: c.name, set: []string{w}})
 		}
 	}

@@ -21,13 +21,51 @@ const (
 
 // column is what the calls gave for one parameter.
 type column struct {
-	name                string
-	nums, badNums       []float64
-	texts, forms, heads tallied // values, how they are written, and how they begin
-	words               tallied // the values that are texts
-	good, bad           int     // calls that gave it
-	numeric, textual    bool
-	kinds               [other + 1]struct{ good, bad int } // of values
+	name             string
+	nums, badNums    []float64
+	texts, kinds     tallied // the values but for numbers, and their types
+	looked           [len(looks)]tallied
+	good, bad        int // calls that gave it
+	numeric, textual bool
+}
+
+// look is a way to look at texts.
+type look uint8
+
+const (
+	whole look = iota
+	forms      // how they are written
+	heads      // how they begin
+	marks      // the classes of their characters
+)
+
+// looks say what a look at a text sees.
+var looks = [...]func(s string) []string{
+	whole: func(s string) []string { return []string{s} },
+	forms: func(s string) []string { return []string{Form(s)} },
+	heads: func(s string) []string {
+		if h := cmp.Or(Head(s), opening(s)); h != "" {
+			return []string{h}
+		}
+		return nil
+	},
+	marks: marksIn,
+}
+
+// by counts the calls behind each text that a look sees.
+func (c *column) by(l look) tallied {
+	if l == whole {
+		return c.texts
+	}
+	if c.looked[l] == nil {
+		c.looked[l] = tallied{}
+		for s, n := range c.texts {
+			for _, seen := range looks[l](s) {
+				c.looked[l].merge(seen, n.good, n.bad)
+			}
+		}
+	}
+	return c.looked[l]
 }
 
 // tallied counts the good and the bad calls behind each of some texts.
@@ -79,7 +117,7 @@ func columnsOf(rows []row) []column {
 			if !known {
 				if k = -1; tellable(name) {
 					k = len(list)
-					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, words: tallied{}})
+					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, kinds: tallied{}})
 				}
 				at[name] = k
 			}
@@ -87,9 +125,6 @@ func columnsOf(rows []row) []column {
 				list[k].take(v, rows[i].Bad)
 			}
 		}
-	}
-	for k := range list {
-		list[k].spell()
 	}
 	slices.SortFunc(list, func(a, b column) int {
 		return cmp.Or(cmp.Compare(b.good+b.bad, a.good+a.bad), cmp.Compare(a.name, b.name))
@@ -117,32 +152,19 @@ func (c *column) take(v value, bad bool) {
 		}
 	case text:
 		for _, s := range elements(c.name, v.text) {
-			c.words.add(s, bad)
+			c.texts.add(s, bad)
 		}
 	case truth:
 		c.texts.add(v.text, bad)
 	case absent, other:
 	}
+	c.kinds.add(kindNames[v.kind], bad)
 	if bad {
 		c.bad++
-		c.kinds[v.kind].bad++
 		return
 	}
 	c.good++
-	c.kinds[v.kind].good++
 	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
-}
-
-// spell notes how the texts are written, each once.
-func (c *column) spell() {
-	c.forms, c.heads = tallied{}, tallied{}
-	for s, n := range c.words {
-		c.forms.merge(Form(s), n.good, n.bad)
-		if h := cmp.Or(Head(s), opening(s)); h != "" {
-			c.heads.merge(h, n.good, n.bad)
-		}
-		c.texts.merge(s, n.good, n.bad)
-	}
 }
 
 // Head is how an identifier begins, up to its first digit; "" for a text that is none.
@@ -193,8 +215,9 @@ func (s *search) propose(cols []column) []hypothesis {
 				continue
 			}
 			if i < j {
-				out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: both, p: c.name, q: q.name},
-					hypothesis{what: neither, p: c.name, q: q.name}, hypothesis{what: equal, p: c.name, q: q.name})
+				for _, w := range [...]what{apart, both, neither, equal, differ} {
+					out = append(out, hypothesis{what: w, p: c.name, q: q.name})
+				}
 			}
 			out = append(out, hypothesis{what: notAfter, p: c.name, q: q.name})
 			if c.numeric {
@@ -226,11 +249,11 @@ func (c *column) member() bool {
 
 // alone are the hypotheses on one parameter.
 func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
-	least, heads := minCalls, leastBad
+	least, begun := minCalls, leastBad
 	parameter, _ := base(c.name)
 	program := partNames.of(parameter) == "command" // how long it is and what it is written with say nothing
 	if hints {
-		least, heads = 1, 1
+		least, begun = 1, 1
 	}
 	if !c.property() {
 		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
@@ -250,14 +273,15 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	if !hints {
 		out = append(out, c.types()...)
 	}
-	for _, s := range c.texts.of(0, least) {
-		if s != "" && shown(s) {
-			out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
-		}
-	}
-	for _, s := range c.heads.of(0, heads) {
-		if opening(s) == s || shown(strings.TrimRight(s, "_-")) {
-			out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
+	out = append(out, c.had(is, least, func(s string) bool { return s != "" && shown(s) })...)
+	return append(out, c.had(begins, begun, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)
+}
+
+// had are the hypotheses that a text has what those of so many bad calls have, where it may be told.
+func (c *column) had(w what, bad int, may func(string) bool) (out []hypothesis) {
+	for _, s := range c.by(conditions[w].look).of(0, bad) {
+		if may(s) {
+			out = append(out, hypothesis{what: w, p: c.name, set: []string{s}})
 		}
 	}
 	return out
@@ -266,10 +290,10 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.
 func (c *column) sets(rows []row) (out []hypothesis) {
 	if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
-		out = append(out, hypothesis{what: notIn, p: c.name, set: set})
+		out = append(out, hypothesis{what: notIn, p: c.name, set: set, of: len(c.texts)})
 	}
-	if set := c.forms.of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
-		out = append(out, hypothesis{what: notLike, p: c.name, set: set})
+	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
+		out = append(out, hypothesis{what: notLike, p: c.name, set: set, of: len(c.by(forms))})
 	}
 	return out
 }

@@ -71,6 +71,9 @@ func (s *search) takens(c *column) (out []hypothesis) {
 	return out
 }
 
+// leastValues is how many values of good calls show that each was new.
+const leastValues = 3
+
 // given are the values that good calls gave for a parameter.
 func given(rows []row, p string) map[string]bool {
 	out := map[string]bool{}

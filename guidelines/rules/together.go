@@ -62,8 +62,8 @@ func (s *search) sizes(cols []column) (list []summand) {
 	for i := range cols {
 		c := &cols[i]
 		_, property := base(c.name)
-		dates := c.textual && len(c.forms) > 0 &&
-			!slices.ContainsFunc(c.forms.of(1, 0), func(f string) bool { return !strings.HasPrefix(f, "0000-00-00") })
+		dates := c.textual && len(c.texts) > 0 &&
+			!slices.ContainsFunc(c.by(forms).of(1, 0), func(f string) bool { return !strings.HasPrefix(f, "0000-00-00") })
 		if c.good < minGood || !dates && !c.numeric || property != "" && property != ofItems && property != ofLength {
 			continue
 		}
@@ -91,16 +91,14 @@ func (s *search) together(cols []column) (out []hypothesis) {
 				continue
 			}
 			s.ways, s.finer = s.ways+1, s.finer+1
+			if i < j && c.property() && q.property() { // of lists
+				out = append(out, hypothesis{what: differ, p: c.name, q: q.name})
+			}
 			out = append(out, s.distance(c, q)...)
 			if i < j && !c.textual && !c.property() && !q.property() && slices.Min(c.nums) >= 0 && slices.Min(q.nums) >= 0 {
 				out = append(out, s.total(c, q, plus)...)
 				out = append(out, s.total(c, q, times)...)
 			}
-		}
-	}
-	for i := range cols {
-		for j := range cols[:i] {
-			out = append(out, unlike(&cols[j], &cols[i])...)
 		}
 	}
 	return out
@@ -167,35 +165,4 @@ func (s *search) distance(c, q *summand) []hypothesis {
 		return nil // the order says it: see notAfter
 	}
 	return []hypothesis{h}
-}
-
-// unlike is the hypothesis that two values are not the same, as those of all good calls are.
-func unlike(c, q *column) []hypothesis {
-	_, first := base(c.name)
-	_, second := base(q.name)
-	if first != "" && first != ofItems || second != "" && second != ofItems || !c.alike(q) {
-		return nil
-	}
-	return []hypothesis{{what: differ, p: c.name, q: q.name}}
-}
-
-// leastValues is how many values two parameters have in common before they count as the same.
-const leastValues = 3
-
-// alike reports whether good calls gave the same numbers, or texts, for two parameters.
-func (c *column) alike(q *column) bool {
-	switch {
-	case c.good != q.good:
-		return false
-	case c.numeric && q.numeric:
-		return slices.Equal(c.nums, q.nums) && len(slices.Compact(slices.Sorted(slices.Values(c.nums)))) >= leastValues
-	case c.textual && q.textual:
-		for s, n := range c.texts {
-			if n.good != q.texts[s].good {
-				return false
-			}
-		}
-		return len(c.texts.of(1, 0)) >= leastValues
-	}
-	return false
 }
