@@ -8,71 +8,64 @@ import (
 	"memoryd/guidelines/rules"
 )
 
-// value is a value that good calls gave: as the parameter at a place of the run's paths, or as any.
-type value struct {
-	hash uint64
-	path uint8
-}
+// as is a value that a good call gave as a parameter.
+type as struct{ path, text string }
 
-// anyPath stands for all parameters.
-const anyPath = maxRunPaths
-
-// gave is which tool a good call gave a value to, and as what: their places.
-type gave struct{ tool, path uint8 }
+// use is the tool that a value was given to, and the parameter.
+type use struct{ tool, path string }
 
 // Limits on what is remembered of the values that a run gave.
 const (
-	maxRunPaths = 64
-	maxGiven    = 80 // bytes of a value
-	telling     = 4  // characters of a number that names something whatever parameter gives it
+	maxGiven = 80 // bytes of a value
+	telling  = 4  // characters of a number that names something whatever parameter gives it
 )
 
-// given is what is remembered of a value that a call gives; false for one that names nothing. A short
-// number names something as the same parameter only, not anywhere.
-func given(seed maphash.Seed, l *rules.Leaf) (hash uint64, anywhere, ok bool) {
-	switch {
-	case strings.Contains(l.Path, "[]"):
-		return 0, false, false
-	case l.Kind == rules.Text && len(l.Text) > 0 && len(l.Text) <= maxGiven:
-		anywhere = true
-	case l.Kind == rules.Number:
-		anywhere = len(l.Text) >= telling
-	default:
-		return 0, false, false
+// given are the hashes of a value that a call gives, as its parameter and as any; 0 where it names
+// nothing. A short number names something as the same parameter only, not anywhere.
+func given(seed maphash.Seed, l *rules.Leaf) (hashes [2]uint64) {
+	isText := l.Kind == rules.Text && len(l.Text) > 0 && len(l.Text) <= maxGiven
+	if !isText && l.Kind != rules.Number || strings.Contains(l.Path, "[]") {
+		return hashes
 	}
-	return maphash.String(seed, l.Text), anywhere, true
+	hashes[0] = maphash.Comparable(seed, as{l.Path, l.Text})
+	if isText || len(l.Text) >= telling {
+		hashes[1] = maphash.String(seed, l.Text)
+	}
+	return hashes
 }
 
 // last says in which tools the run used the values of an input last: as the same parameter, else as
 // any.
 func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
 	for i := range leaves {
-		hash, anywhere, ok := given(seed, &leaves[i])
-		if !ok {
-			continue
-		}
-		g, known := gave{}, false
-		if at := slices.Index(r.paths, leaves[i].Path); at >= 0 {
-			g, known = r.given[value{hash, uint8(at)}] //nolint:gosec // below maxRunPaths
-		}
-		if !known && anywhere {
-			g, known = r.given[value{hash, anyPath}]
-		}
-		if known {
-			list = append(list, rules.Used{Path: leaves[i].Path, In: r.name(g)})
+		for _, hash := range given(seed, &leaves[i]) {
+			if in, known := r.given[hash]; known && hash != 0 {
+				list = append(list, rules.Used{Path: leaves[i].Path, In: in})
+				break
+			}
 		}
 	}
 	return list
 }
 
-// name is a use as "tool parameter", one text for all of the run.
-func (r *run) name(g gave) string {
-	name, known := r.names[g]
-	if !known {
-		name = r.tools[g.tool] + " " + r.paths[g.path]
-		r.names[g] = name
+// give notes the values that a good call gave to a tool.
+func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
+	for i := range leaves {
+		hashes := given(seed, &leaves[i])
+		in, named := r.names[use{tool, leaves[i].Path}]
+		switch {
+		case hashes[0] == 0, !named && len(r.names) == maxRunValues:
+			continue
+		case !named: // one text for all of the run
+			in = tool + " " + leaves[i].Path
+			r.names[use{tool, strings.Clone(leaves[i].Path)}] = in
+		}
+		for _, hash := range hashes {
+			if _, known := r.given[hash]; hash != 0 && (known || len(r.given) < maxRunValues) {
+				r.given[hash] = in
+			}
+		}
 	}
-	return name
 }
 
 // since are, of the first n tools of the run, those called since the last good call of one; see
@@ -102,31 +95,4 @@ func (r *run) place(tool string) (at int, ok bool) {
 	r.answers++
 	r.good[at] = r.answers
 	return at, true
-}
-
-// give notes the values that a good call gave to a tool.
-func (r *run) give(seed maphash.Seed, tool uint8, leaves []rules.Leaf) {
-	for i := range leaves {
-		hash, anywhere, ok := given(seed, &leaves[i])
-		if !ok {
-			continue
-		}
-		path := slices.Index(r.paths, leaves[i].Path)
-		if path < 0 && len(r.paths) < maxRunPaths {
-			path = len(r.paths)
-			r.paths = append(r.paths, strings.Clone(leaves[i].Path))
-		}
-		if path < 0 {
-			continue
-		}
-		at := []value{{hash, uint8(path)}, {hash, anyPath}} //nolint:gosec // below maxRunPaths
-		if !anywhere {
-			at = at[:1]
-		}
-		for _, v := range at {
-			if _, known := r.given[v]; known || len(r.given) < maxRunValues {
-				r.given[v] = gave{tool, uint8(path)} //nolint:gosec // below maxRunPaths
-			}
-		}
-	}
 }

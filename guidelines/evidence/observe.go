@@ -81,10 +81,9 @@ func answerOf(output string) Answer {
 type run struct {
 	tools  []string
 	good   []int // when each of these was called last, of the good calls
-	paths  []string
 	values map[uint64]stood
-	given  map[value]gave
-	names  map[gave]string
+	given  map[uint64]string // by the hash of a value, the use of it
+	names  map[use]string
 	calls  map[string]called // by tool
 
 	answers int // good calls
@@ -144,7 +143,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	if at, ok := r.place(c.Tool); ok {
 		r.learn(o.seed, at, c.Output)
-		r.give(o.seed, uint8(at), ob.leaves) //nolint:gosec // below maxRunTools
+		r.give(o.seed, r.tools[at], ob.leaves)
 	}
 	return ob
 }
@@ -186,7 +185,7 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]stood{}, given: map[value]gave{}, names: map[gave]string{}, calls: map[string]called{}}
+		r = &run{values: map[uint64]stood{}, given: map[uint64]string{}, names: map[use]string{}, calls: map[string]called{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -47,18 +46,11 @@ func (h *hypothesis) amount(r *row) (n float64, known bool) {
 	return b, isNumber && both
 }
 
-// summand is a parameter, or the size of a list or a text, that can stand in sums, with what each call
-// gave; NaN for nothing.
-type summand struct {
-	*column
-
-	of []float64
-}
-
 // maxSizes bounds how many are compared with one another: those of most calls.
 const maxSizes = 8
 
-func (s *search) sizes(cols []column) (list []summand) {
+// sizes are the parameters, or the sizes of lists and texts, that can stand in sums.
+func sizes(cols []column) (list []*column) {
 	for i := range cols {
 		c := &cols[i]
 		_, property := base(c.name)
@@ -67,14 +59,7 @@ func (s *search) sizes(cols []column) (list []summand) {
 		if c.good < minGood || !dates && !c.numeric || property != "" && property != ofItems && property != ofLength {
 			continue
 		}
-		z := summand{c, make([]float64, len(s.rows))}
-		for k := range s.rows {
-			n, is := s.rows[k].in[c.name].size()
-			if z.of[k] = n; !is {
-				z.of[k] = math.NaN()
-			}
-		}
-		if list = append(list, z); len(list) == maxSizes {
+		if list = append(list, c); len(list) == maxSizes {
 			break
 		}
 	}
@@ -83,10 +68,9 @@ func (s *search) sizes(cols []column) (list []summand) {
 
 // together are the hypotheses on what two values make together.
 func (s *search) together(cols []column) (out []hypothesis) {
-	list := s.sizes(cols)
-	for i := range list {
-		for j := range list {
-			c, q := &list[i], &list[j]
+	list := sizes(cols)
+	for i, c := range list {
+		for j, q := range list {
 			if i == j || !related(c, q) {
 				continue
 			}
@@ -105,56 +89,61 @@ func (s *search) together(cols []column) (out []hypothesis) {
 }
 
 // related reports whether two are of a kind: texts of different parameters are of no common length.
-func related(c, q *summand) bool {
+func related(c, q *column) bool {
 	lists := strings.HasSuffix(c.name, ofItems) && strings.HasSuffix(q.name, ofItems)
 	return c.textual == q.textual && (lists || !c.property() || !q.property())
 }
 
-// below gives the least that two values make in good calls, how many bad ones lie below it, and the
-// greatest of these.
-func (s *search) below(c, q *summand, of func(a, b float64) float64) (least float64, bad int, nearest float64) {
-	least, nearest = math.Inf(1), math.Inf(-1)
-	good := 0
+// made lists what two values make together in good and in bad calls; nothing where too few good ones
+// give both.
+func (s *search) made(h *hypothesis) (good, bad []float64) {
 	for i := range s.rows {
-		if n := of(c.of[i], q.of[i]); !s.rows[i].Bad && !math.IsNaN(n) {
-			good, least = good+1, min(least, n)
+		switch n, known := h.amount(&s.rows[i]); {
+		case !known:
+		case s.rows[i].Bad:
+			bad = append(bad, n)
+		default:
+			good = append(good, n)
 		}
 	}
-	if good < minGood {
-		return least, 0, nearest
+	if len(good) < minGood {
+		return nil, nil
 	}
-	for i := range s.rows {
-		if n := of(c.of[i], q.of[i]); s.rows[i].Bad && n < least {
-			bad, nearest = bad+1, max(nearest, n)
-		}
-	}
-	return least, bad, nearest
+	return good, bad
 }
 
 // total is the hypothesis that two numbers make together no more than good ones did.
-func (s *search) total(c, q *summand, op operator) []hypothesis {
-	of := func(a, b float64) float64 { return -a - b }
-	if op == times {
-		of = func(a, b float64) float64 { return -a * b }
-	}
-	least, bad, _ := s.below(c, q, of)
-	if bad < leastBad {
+func (s *search) total(c, q *column, op operator) []hypothesis {
+	h := hypothesis{what: above, p: c.name, q: q.name, op: op}
+	good, bad := s.made(&h)
+	if len(bad) < leastBad {
 		return nil
 	}
-	return []hypothesis{{what: above, p: c.name, q: q.name, op: op, bound: -least}}
+	h.bound = slices.Max(good)
+	if slices.Sort(bad); bad[len(bad)-leastBad] <= h.bound {
+		return nil
+	}
+	return []hypothesis{h}
 }
 
 // distance is the hypothesis that the second is so far above the first at least: not below it, else
 // so far as in good calls.
-func (s *search) distance(c, q *summand) []hypothesis {
-	least, bad, nearest := s.below(c, q, func(a, b float64) float64 { return b - a })
-	if bad < leastBad {
+func (s *search) distance(c, q *column) []hypothesis {
+	h := hypothesis{what: below, p: c.name, q: q.name, op: minus}
+	good, bad := s.made(&h)
+	if len(bad) < leastBad {
 		return nil
 	}
-	h := hypothesis{what: below, p: c.name, q: q.name, op: minus, bound: least}
+	h.bound = slices.Min(good)
+	slices.Sort(bad)
+	lower, _ := slices.BinarySearch(bad, h.bound) // so many bad ones
+	if lower < leastBad {
+		return nil
+	}
 	if c.textual {
 		h.set = []string{ofDays}
 	}
+	least, nearest := h.bound, bad[lower-1]
 	switch {
 	case nearest < 0 && least >= 0:
 		h.bound = 0
