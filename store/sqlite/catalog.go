@@ -30,7 +30,6 @@ func (t *tool) first() int64 { return t.info.Lifetime - int64(len(t.kept)) + 1 }
 // space is one workspace with its tools.
 type space struct {
 	name   string
-	mask   [16]byte
 	tools  []*tool
 	sorted bool // tools stand in byte order of their names
 }
@@ -58,7 +57,7 @@ func (c *catalog) add(t *tool) {
 	c.byID[t.id] = t
 	sp := c.spaces[t.info.Workspace]
 	if sp == nil {
-		sp = &space{name: t.info.Workspace, mask: spaceMask(t.info.Workspace)}
+		sp = &space{name: t.info.Workspace}
 		c.spaces[sp.name] = sp
 		c.order = append(c.order, sp)
 		c.sorted = false
