@@ -150,7 +150,7 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 		if n := formAt(s[i:]); n > 0 {
 			return i, i + n, i + n, kindPassword
 		}
-	case c == '[':
+	case c == '[' && strings.HasPrefix(s[i:], "[secret:"):
 		return 0, 0, i + max(len(placeholders.FindString(s[i:])), 1), ""
 	case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
 		return 0, 0, i + 2, "" // a line break as JSON writes it begins no word

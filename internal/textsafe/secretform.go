@@ -46,9 +46,15 @@ var forms = func() map[int][]form {
 // bot tokens of Discord and of Telegram.
 var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][A-Za-z0-9]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|(?:bot)?\d{8,10}:[\w-]{33,37})`)
 
-// partedAt is the length of such a token whose first part is s[i:end].
+// partedAt is the length of such a token whose first part is s[i:end]. The expression takes
+// as long as the rest of s is, and times of day begin as numbers do: few first parts are
+// worth it.
 func partedAt(s string, i, end int) int {
 	if end-i < 8 || end == len(s) || !parting[s[end]] || !partedBy[s[i]] {
+		return 0
+	}
+	first := s[i:end]
+	if !strings.HasPrefix(first, "eyJ") && len(first) <= 22 && !digit.all(strings.TrimPrefix(first, "bot")) {
 		return 0
 	}
 	return len(parted.FindString(s[i:]))
