@@ -167,9 +167,9 @@ func levelIndex(score float64) int {
 func (p *profile) examples(n int) []example {
 	var list []example
 	for _, i := range []int{2, 0, 1} {
-		if e := p.newest[i]; e != nil && len(list) < n && !textAddressesJudge(e.text()) {
+		if e := p.newest[i]; e != nil && !textAddressesJudge(e.text()) {
 			list = append(list, *e)
 		}
 	}
-	return list
+	return list[:min(n, len(list))]
 }

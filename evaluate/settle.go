@@ -110,8 +110,8 @@ func (d *Evaluator) write(ctx context.Context, list []settled) {
 		for i := range list {
 			d.costs.add(list[i].j.id(), list[i].e.Cost)
 			list[i].e = list[i].j.before
-			written = nil
 		}
+		written = make([]bool, len(list))
 	}
 	d.tellSettled(list, written)
 	for _, s := range list {

@@ -167,7 +167,7 @@ func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evalu
 // tellSettled tells of those that the store has taken.
 func (d *Evaluator) tellSettled(list []settled, written []bool) {
 	for i, s := range list {
-		if s.e.State != memoryd.Pending && i < len(written) && written[i] {
+		if s.e.State != memoryd.Pending && written[i] {
 			d.observer(Event{s.j.ref, s.j.key, s.j.metadata, s.e, s.said, s.j.ruled, s.j.sure})
 		}
 	}

@@ -54,7 +54,7 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
 			code, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 8)
 			if begins && ends && err == nil {
-				return int(code), sh.first || !sh.pipes || sh.pipefail
+				return int(code), sh.first || !sh.hides
 			}
 		}
 	}

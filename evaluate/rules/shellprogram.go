@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type shellProgram struct {
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
 	viewed   bool // the output may be somebody else's text
-	pipes    bool // there is a pipe, whose status is that of its last command
+	hides    bool // there is a pipe, which hides the status of all but its last command
 	// told is true where the last command prints the exit status of the rest, between before
 	// and after: echo "exit: $?". first is true where it is that of a pipe's first command.
 	told, first   bool
@@ -200,7 +201,7 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	left.final, right.fed = false, false
 	switch c.Op {
 	case syntax.Pipe, syntax.PipeAll:
-		p.pipes = true
+		p.hides = !p.pipefail
 		if cutters[p.simple(c.Y)] {
 			p.stmt(c.X, at)
 			return
@@ -238,10 +239,13 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 // shellOpeners may stand before a command without being one.
 var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
 
+// isSetting tells an option and an assignment.
+var isSetting = regexp.MustCompile(`^-|=`)
+
 // withoutOpeners is a command without those, and without their options and assignments.
 func withoutOpeners(words []string) []string {
 	first := slices.IndexFunc(words, func(w string) bool {
-		return !shellOpeners[w] && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=")
+		return !shellOpeners[w] && !isSetting.MatchString(w)
 	})
 	if first < 0 {
 		return nil
@@ -364,12 +368,7 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			for i := 0; i < len(part.Value); i++ {
-				if part.Value[i] == '\\' && i+1 < len(part.Value) {
-					i++
-				}
-				b.WriteByte(part.Value[i])
-			}
+			b.WriteString(escaped.ReplaceAllString(part.Value, "$1"))
 		case *syntax.SglQuoted:
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -382,6 +381,9 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 	}
 	return b.String()
 }
+
+// escaped is a character behind a backslash.
+var escaped = regexp.MustCompile(`(?s)\\(.)`)
 
 // exec files the commands of find's -exec: with + their failure shows in the
 // status of find, with ; it does not.
@@ -399,16 +401,18 @@ var executors = phrases.Words("-exec", "-execdir", "-ok")
 // xargsCommand is the command among the arguments of xargs.
 func xargsCommand(args []string) string {
 	for i := 0; i < len(args); i++ {
-		a := args[i]
-		if !strings.HasPrefix(a, "-") {
-			return a
-		}
-		if len(a) == 2 && strings.ContainsAny(a[1:], "InPLsdEa") {
-			i++ // the option's own argument
+		switch {
+		case takesArgument[args[i]]:
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i]
 		}
 	}
 	return "echo"
 }
+
+// takesArgument are the options of xargs whose argument is the next word.
+var takesArgument = phrases.Words("-I", "-n", "-P", "-L", "-s", "-d", "-E", "-a")
 
 func baseName(w string) string {
 	w = quoting.Trim(w)

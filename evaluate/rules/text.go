@@ -139,7 +139,7 @@ func (t *text) opening() *line {
 	return t.first()
 }
 
-func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isLetterOrDigit(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Digit) }
 
 func (t *text) at(i int) *line {
 	if i < 0 || i >= len(t.lines) {

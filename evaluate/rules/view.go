@@ -90,13 +90,16 @@ func (v *view) describe() string {
 
 func (v *view) returned() string {
 	t := v.out
+	if v.body.OK() {
+		whole := &v.body.Nodes[0]
+		if whole.Kind == loosejson.Object {
+			return "returned an object with " + plural(int(whole.Count), "member")
+		}
+		return "returned a list of " + plural(int(whole.Count), "element")
+	}
 	switch {
 	case len(t.lines) == 0:
 		return "no output"
-	case v.body.OK() && v.body.Nodes[0].Kind == loosejson.Object:
-		return "returned an object with " + plural(int(v.body.Nodes[0].Count), "member")
-	case v.body.OK():
-		return "returned a list of " + plural(int(v.body.Nodes[0].Count), "element")
 	case t.total == 1:
 		return "returned " + quoted(t.first().s)
 	case t.long:
