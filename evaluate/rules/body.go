@@ -43,11 +43,11 @@ func (v *view) evidence(r *errortext.Reply) finding {
 		return f
 	case errortext.ByStatus:
 		return fails("body-status", r.Said(), "its status is "+quoted(value))
+	case errortext.ByUndone:
+		if v.ask.is(actor) {
+			return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure()
+		}
 	default:
-	}
-	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && v.ask.is(actor) {
-		key := quoted(r.Doc.Nodes[r.Undone].Key)
-		return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure()
 	}
 	return finding{}
 }
@@ -96,7 +96,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) finding {
 	switch {
 	case inner.bad():
 		return inner
-	case f.rule == "body-error" && r.HasResult(errortext.IsVoid) && !r.ExplainsOnly():
+	case f.rule == "body-error" && r.HasMoreThanError():
 		return half("error-banner", f.quote, "it names an error and brings a result all the same")
 	case f.found():
 		return f
@@ -191,8 +191,8 @@ func itemFinding(v *view, d *doc, c int32) finding {
 
 // noResult reports a reply without any result.
 func noResult(r *errortext.Reply) finding {
-	if len(r.Payloads) == 0 || r.HasResult(IsBlank) || r.Others > 0 || r.Message != 0 || r.Good {
-		return finding{}
+	if r.IsEmpty(IsBlank) {
+		return nothingFound("its result is empty")
 	}
-	return nothingFound("its result is empty")
+	return finding{}
 }

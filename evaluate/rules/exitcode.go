@@ -86,9 +86,9 @@ func (v *view) givenStatus() (code int, known bool) {
 // programs that run others put it.
 func reportedStatus(t *text) (code int, known bool) {
 	n := len(t.lines)
-	for i := range t.lines {
-		if i >= 2 && i < n-3 {
-			continue
+	for i := 0; i < n; i++ {
+		if i == 2 {
+			i = max(i, n-3)
 		}
 		if isField(t.lines[i].s) && isField(t.at(i-1).s) {
 			continue // a record that tells of another process

@@ -23,7 +23,7 @@ type Reply struct {
 	Stderr    int32
 	Warning   int32
 	Failed    int32   // lists what failed, with reasons
-	Undone    int32   // says that something was not done: {"routed": false}
+	undone    int32   // says that something was not done: {"routed": false}
 	Reason    int32   // says why: {"drop_reason": "..."}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
@@ -123,7 +123,7 @@ func (r *Reply) plain(c int32) {
 		r.Envelopes = append(r.Envelopes, c)
 		return
 	case n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")):
-		r.Undone = c
+		r.undone = c
 	case strings.HasSuffix(key, "reason") && r.Doc.Filled(c):
 		r.Reason = c
 	}
@@ -233,6 +233,7 @@ const (
 	ByError         // error: ...
 	ByCode          // status: 404, errno: 2
 	ByStatus        // status: "failed"
+	ByUndone        // routed: false
 )
 
 // Failure returns what the object itself says against the call, and the member that says it.
@@ -241,7 +242,6 @@ func (r *Reply) Failure() (Ground, int32) {
 	case r.flag != 0:
 		return ByFlag, r.flag
 	case r.IsRecord() && r.code == 0: // of what happened to something, or was found in it
-		return noGround, 0
 	case r.err != 0 && (!r.Good || !r.Record):
 		return ByError, r.err
 	case r.Failed != 0 && !r.Good:
@@ -250,6 +250,9 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByCode, r.code
 	case r.status != 0 && (r.Members <= 2 && !r.lists || r.Message != 0 && !r.Record):
 		return ByStatus, r.status
+	}
+	if r.undone != 0 && (r.Members == 1 || r.Reason != 0) {
+		return ByUndone, r.undone
 	}
 	return noGround, 0
 }
@@ -313,9 +316,18 @@ func (r *Reply) IsData(c int32) bool {
 	return r.Record || r.Others > 1
 }
 
-// HasResult reports whether a payload holds anything but null, a void text, or objects without
+// IsEmpty reports whether the reply has a place for a result, with nothing there, and nothing
+// else to say.
+func (r *Reply) IsEmpty(void func(string) bool) bool {
+	return len(r.Payloads) > 0 && !r.hasResult(void) && r.Others == 0 && r.Message == 0 && !r.Good
+}
+
+// HasMoreThanError reports whether a reply that names an error brings a result all the same.
+func (r *Reply) HasMoreThanError() bool { return r.hasResult(IsVoid) && !r.explainsOnly() }
+
+// hasResult reports whether a payload holds anything but null, a void text, or objects without
 // more.
-func (r *Reply) HasResult(void func(string) bool) bool {
+func (r *Reply) hasResult(void func(string) bool) bool {
 	return slices.ContainsFunc(r.Payloads, func(c int32) bool { return r.holds(c, void) })
 }
 
@@ -341,9 +353,9 @@ func (r *Reply) holds(i int32, void func(string) bool) bool {
 	return false
 }
 
-// ExplainsOnly reports whether the first payload is an object of messages: an explanation, no
+// explainsOnly reports whether the first payload is an object of messages: an explanation, no
 // result.
-func (r *Reply) ExplainsOnly() bool {
+func (r *Reply) explainsOnly() bool {
 	d, at := r.Doc, r.Payloads[0]
 	if d.Nodes[at].Kind == loosejson.String {
 		d, at = loosejson.Parse(d.Str(at)), 0

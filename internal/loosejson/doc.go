@@ -151,6 +151,9 @@ func ReadReply(s string, at int) (d *Doc, end int, ok bool) {
 // OK reports whether there is a structure.
 func (d *Doc) OK() bool { return len(d.Nodes) > 0 }
 
+// IsWhole reports whether the text is one structure from its beginning to its end.
+func (d *Doc) IsWhole() bool { return d.OK() && !d.Cut && d.Rest == "" }
+
 // Child returns the first child of node i, or 0.
 func (d *Doc) Child(i int32) int32 {
 	if int(i) >= len(d.Nodes) {

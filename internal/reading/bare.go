@@ -124,7 +124,7 @@ func content(s string, failed bool) string {
 	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
 	defer release(d)
 	d.Parse(s)
-	if !d.OK() || d.Cut || d.Rest != "" {
+	if !d.IsWhole() {
 		return s
 	}
 	blocks, structured, ok := parts(d, failed)
@@ -135,8 +135,8 @@ func content(s string, failed bool) string {
 	if !ok {
 		return s
 	}
-	if x := &d.Nodes[structured]; d.Nodes[blocks].Count == 0 ||
-		structured > 0 && !loosejson.Looks(text) && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
+	x := &d.Nodes[structured]
+	if structured > 0 && !loosejson.Looks(text) && (x.Count != 1 || d.Nodes[x.Child].Key != "result") {
 		return s
 	}
 	return text
@@ -162,7 +162,8 @@ func parts(d *loosejson.Doc, failed bool) (blocks, structured int32, ok bool) {
 	return blocks, structured, blocks != 0
 }
 
-// below gives the texts of blocks, one below the other; ok is false where one is no text.
+// below gives the texts of blocks, one below the other; ok is false where one is no text, or
+// there is none.
 func below(d *loosejson.Doc, blocks int32) (text string, ok bool) {
 	var b strings.Builder
 	for i := d.Child(blocks); i != 0; i = d.Nodes[i].Next {
@@ -174,8 +175,9 @@ func below(d *loosejson.Doc, blocks int32) (text string, ok bool) {
 			b.WriteByte('\n')
 		}
 		b.WriteString(text)
+		ok = true
 	}
-	return b.String(), true
+	return b.String(), ok
 }
 
 // printed gives the text of a reply as a program of Python prints it:

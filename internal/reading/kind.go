@@ -181,11 +181,7 @@ func (b *builder) readInput(d *loosejson.Doc) {
 
 // readText remembers the words of a text of the input, and writes what the first one is.
 func (b *builder) readText(s string) {
-	at := len(s)
-	for at > 0 && !strings.HasPrefix(s[at:], "| ") {
-		at = strings.LastIndexByte(s[:at], '|')
-	}
-	if at > 0 {
+	if at := strings.LastIndex(s, "| "); at > 0 {
 		end, _, _ := strings.Cut(strings.TrimLeft(s[at+2:], " "), " ")
 		b.piped = " | " + textsafe.Head(bare(end), maxValue)
 	}
@@ -331,24 +327,18 @@ func (b *builder) words(line string, most, few int) (fewEnd int) {
 // quoteEnd gives where a quotation ends that a line begins with, 0 where it begins with
 // none.
 func quoteEnd(s string) int {
-	closing := ""
+	open, closing, most := 1, s[:1], 200
 	switch {
-	case strings.IndexByte("\"'`", s[0]) >= 0:
-		closing = s[:1]
 	case strings.HasPrefix(s, "“"):
-		closing, s = "”", s[len("“")-1:]
-		if end := strings.Index(s[1:], closing); end > 0 {
-			return end + len("“") + len(closing)
-		}
-		return 0
-	default:
+		open, closing, most = len("“"), "”", len(s)
+	case strings.IndexByte("\"'`", s[0]) < 0:
 		return 0
 	}
-	end := strings.Index(s[1:min(len(s), 200)], closing)
+	end := strings.Index(s[open:min(len(s), most)], closing)
 	if end <= 0 {
 		return 0
 	}
-	return end + 2
+	return open + end + len(closing)
 }
 
 // masked gives a word of an output, or what stands for it where it is data.
