@@ -66,7 +66,7 @@ func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, j *job) (mem
 	ctx, cancel := context.WithTimeout(onBehalf{ctx, j.from}, d.cfg.RequestTimeout)
 	defer cancel()
 	c, err := d.model.Complete(ctx, p) //nolint:contextcheck // it is ctx, with values of another
-	if err != nil && reasonOf(err) == reasonBudget {
+	if reasonOf(err) == reasonBudget {
 		return c, err
 	}
 	d.counters.request(c.Usage)

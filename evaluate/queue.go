@@ -268,7 +268,11 @@ func (d *Evaluator) judgeJob(ctx context.Context, j *job) outcome {
 	if v := d.reached(ctx, j); v != nil {
 		return outcome{j: j, kind: v}
 	}
-	return d.askSafely(ctx, j)
+	o := d.askSafely(ctx, j)
+	if o.err == nil {
+		d.keep(ctx, o)
+	}
+	return o
 }
 
 // askSafely turns a panic into a failed try: a defect in reading one reply must not end the

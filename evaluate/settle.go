@@ -32,9 +32,6 @@ const (
 // conclude stores what a worker found out, for the job itself and for those that joined it,
 // and releases who waits.
 func (d *Evaluator) conclude(ctx context.Context, o outcome) {
-	if o.err == nil && !o.cached && o.kind == nil {
-		d.keep(ctx, o)
-	}
 	list := []settled{{o.j, d.evaluationOf(o.j, o)}}
 	if o.err == nil {
 		o.cached = true

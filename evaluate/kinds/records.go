@@ -30,12 +30,9 @@ func Read(ctx context.Context, s Records, ref memoryd.ToolRef) (*Book, error) {
 			return b, err
 		}
 		for _, r := range rs {
-			if from.ID = r.ID; len(r.Data) == 0 {
-				continue
-			}
+			from.ID = r.ID
 			id, named := reading.ParseID(r.ID)
-			labels, err := Decode(r.Data)
-			if err == nil && named {
+			if labels, err := Decode(r.Data); err == nil && named {
 				b.Put(id, labels)
 			}
 		}
