@@ -90,9 +90,9 @@ func bodyValue(v *view, d *doc, i int32, depth int) finding {
 func bodyObject(v *view, d *doc, i int32, depth int) finding {
 	r := errortext.ReadReply(d, i)
 	if d.Nodes[r.Exit].Kind == loosejson.Number && !r.IsRecord() {
-		return v.byExit(r)
+		return v.byExit(&r)
 	}
-	f, inner := v.evidence(r), v.inside(r, depth)
+	f, inner := v.evidence(&r), v.inside(&r, depth)
 	switch {
 	case inner.bad():
 		return inner
@@ -182,9 +182,10 @@ func itemFinding(v *view, d *doc, c int32) finding {
 		return finding{}
 	}
 	r := errortext.ReadReply(d, c)
-	f := v.evidence(r)
+	f := v.evidence(&r)
 	for _, e := range r.Envelopes {
-		f = cmp.Or(f, v.evidence(errortext.ReadReply(d, e)))
+		inner := errortext.ReadReply(d, e)
+		f = cmp.Or(f, v.evidence(&inner))
 	}
 	return f
 }

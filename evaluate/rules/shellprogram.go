@@ -368,7 +368,7 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			b.WriteString(escaped.ReplaceAllString(part.Value, "$1"))
+			b.WriteString(unescaped.Replace(part.Value))
 		case *syntax.SglQuoted:
 			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
@@ -382,8 +382,8 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 	return b.String()
 }
 
-// escaped is a character behind a backslash.
-var escaped = regexp.MustCompile(`(?s)\\(.)`)
+// unescaped takes off the backslashes before characters.
+var unescaped = strings.NewReplacer(`\\`, `\`, `\`, "")
 
 // exec files the commands of find's -exec: with + their failure shows in the
 // status of find, with ; it does not.

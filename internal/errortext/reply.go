@@ -36,8 +36,8 @@ type Reply struct {
 }
 
 // ReadReply reads the object at node i.
-func ReadReply(d *loosejson.Doc, i int32) *Reply {
-	r := &Reply{Doc: d, Members: d.Nodes[i].Count}
+func ReadReply(d *loosejson.Doc, i int32) Reply {
+	r := Reply{Doc: d, Members: d.Nodes[i].Count}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
@@ -160,7 +160,7 @@ func (r *Reply) answer(c int32, asksSuccess bool) {
 
 // outcome reads a status or code member.
 func (r *Reply) outcome(c int32, ro role) {
-	n, number := &r.Doc.Nodes[c], r.Doc.Number(c)
+	n := &r.Doc.Nodes[c]
 	switch n.Kind {
 	case loosejson.Object:
 		r.Envelopes = append(r.Envelopes, c)
@@ -174,7 +174,7 @@ func (r *Reply) outcome(c int32, ro role) {
 	default:
 		return
 	}
-	key := NormalKey(n.Key)
+	key, number := NormalKey(n.Key), r.Doc.Number(c)
 	switch {
 	case ro == roleErrno:
 		if isErrorCode(key, n, number) {
@@ -214,9 +214,9 @@ func describes(d *loosejson.Doc, i int32) bool {
 	default: // an object; others have no members
 	}
 	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		switch number := d.Number(c); {
-		case number == 0 && roleOf(d.Nodes[c].Key) == roleCode:
-		case number != 0, describes(d, c):
+		switch n := &d.Nodes[c]; {
+		case roleOf(n.Key) == roleCode && d.Number(c) == 0:
+		case n.Kind == loosejson.Number && d.Filled(c), describes(d, c):
 			return true
 		}
 	}
