@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -112,7 +111,7 @@ func (v *view) diagnosticOf(l *line) (d diagnostic, ok bool) {
 		return diagnostic{fatal: true, sure: true}, true
 	}
 	d.runs = !shell && sh.runs(d.program)
-	if line, after, _ := strings.Cut(rest, ": "); !d.runs && lineNumber.MatchString(line) { // bash: line 3: …
+	if line, after, _ := strings.Cut(rest, ": "); !d.runs && isLineNumber(line) { // bash: line 3: …
 		shell, rest = true, after
 	}
 	switch {
@@ -122,14 +121,11 @@ func (v *view) diagnosticOf(l *line) (d diagnostic, ok bool) {
 		return d, ok
 	case strings.ContainsAny(name, " \t{}[]<>=\""), l.has(hasHarmless):
 		return d, false
-	case d.runs:
-		return d, !saysFine.MatchString(rest)
+	case d.runs: // it may also say that all is well
+		return d, !strings.Contains(rest, "success") && !strings.HasSuffix(strings.ToLower(rest), " ok")
 	}
 	return d, l.has(hasPlainComplaint)
 }
-
-// saysFine is how programs say that all is well.
-var saysFine = regexp.MustCompile(`success| (?i:ok)$`)
 
 // shellLine reads what follows "bash: " or "bash: line 1: ", in lower case.
 func shellLine(rest string) (diagnostic, bool) {
@@ -157,5 +153,7 @@ func isShellName(name string) bool {
 	return false
 }
 
-// lineNumber is how shells name a line: "line 3", "3".
-var lineNumber = regexp.MustCompile(`^(?:line )?\d+$`)
+// isLineNumber accepts "line 3" and "3".
+func isLineNumber(s string) bool {
+	return s != "" && strings.Trim(strings.TrimPrefix(s, "line "), "0123456789") == ""
+}

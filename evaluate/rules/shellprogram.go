@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -239,13 +238,10 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 // shellOpeners may stand before a command without being one.
 var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
 
-// isSetting tells an option and an assignment.
-var isSetting = regexp.MustCompile(`^-|=`)
-
 // withoutOpeners is a command without those, and without their options and assignments.
 func withoutOpeners(words []string) []string {
 	first := slices.IndexFunc(words, func(w string) bool {
-		return !shellOpeners[w] && !isSetting.MatchString(w)
+		return !shellOpeners[w] && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=")
 	})
 	if first < 0 {
 		return nil

@@ -67,7 +67,8 @@ func Heads(low string) bool {
 			return true
 		}
 	}
-	if joined.MatchString(s) {
+	counted := strings.TrimLeft(s, "0123456789") // how Go joins errors
+	if _, joined := phrases.HasPrefixAny(counted, []string{" error occurred", " errors occurred"}); joined && s[0] != '0' {
 		return true
 	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
@@ -97,9 +98,6 @@ func headFits(head, s string) bool {
 // afterError is what follows the word "error" at the start of a message. A number does, but in
 // a table, with two blanks before it, that is how many there are.
 var afterError = regexp.MustCompile("^(?:$|[:!>|*)\"'`\\[\\](]|：|\\.(?:$|[ .])|-(?:$|[^a-z])|(?: \\t*|\\t[ \\t]*)\\d|[ \\t]+[-–—(\\[#\"])")
-
-// joined is how Go joins errors.
-var joined = regexp.MustCompile(`^[1-9]\d* errors? occurred`)
 
 func secondWord(s string) string {
 	_, rest, _ := strings.Cut(s, " ")

@@ -181,8 +181,8 @@ func (b *builder) readInput(d *loosejson.Doc) {
 
 // readText remembers the words of a text of the input, and writes what the first one is.
 func (b *builder) readText(s string) {
-	if at := strings.LastIndex(s, "| "); at > 0 {
-		end, _, _ := strings.Cut(strings.TrimLeft(s[at+2:], " "), " ")
+	if len(s) > 1 && strings.Contains(s[1:], "| ") {
+		end, _, _ := strings.Cut(strings.TrimLeft(s[strings.LastIndex(s, "| ")+2:], " "), " ")
 		b.piped = " | " + textsafe.Head(bare(end), maxValue)
 	}
 	word, s := nextWord(s)
