@@ -66,7 +66,7 @@ func (s *backend) survey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.compare(alias, info.GetConfig(), s.wanted(alias))
+		c.compare(alias, info.GetConfig(), &s.cfg, s.shards(alias))
 		copies, err := s.copies(ctx, alias)
 		if err != nil {
 			return err
@@ -92,26 +92,23 @@ func (s *backend) shards(alias string) int {
 	return s.cfg.Shards
 }
 
-// wanted are the numbers that a collection is made with, by setting.
-func (s *backend) wanted(alias string) map[string]int {
-	return map[string]int{
-		"replication_factor": s.cfg.ReplicationFactor, "write_consistency_factor": s.cfg.WriteConsistencyFactor,
-		"shards": s.shards(alias), "flush_interval": int(flushInterval.Seconds()),
-	}
-}
-
-// compare adds what a collection has.
-func (c *cluster) compare(alias string, has *qd.CollectionConfig, wanted map[string]int) {
+// compare adds what a collection has, beside what it is made with.
+func (c *cluster) compare(alias string, has *qd.CollectionConfig, cfg *Config, shards int) {
 	p := has.GetParams()
-	real := map[string]int{
-		"replication_factor": int(max(1, p.GetReplicationFactor())), "write_consistency_factor": int(max(1, p.GetWriteConsistencyFactor())),
-		"shards": int(p.GetShardNumber()), "flush_interval": int(has.GetOptimizerConfig().GetFlushIntervalSec()),
-	}
-	c.copies = max(c.copies, real["replication_factor"])
-	c.written = min(c.written, real["write_consistency_factor"])
-	for _, setting := range []string{"replication_factor", "write_consistency_factor", "shards", "flush_interval"} {
-		if real[setting] != wanted[setting] {
-			c.differs = append(c.differs, fmt.Sprintf("%s of %s is %d, not %d", setting, alias, real[setting], wanted[setting]))
+	copies, written := int(max(1, p.GetReplicationFactor())), int(max(1, p.GetWriteConsistencyFactor()))
+	c.copies = max(c.copies, copies)
+	c.written = min(c.written, written)
+	for _, of := range []struct {
+		setting      string
+		real, wanted int
+	}{
+		{"replication_factor", copies, cfg.ReplicationFactor},
+		{"write_consistency_factor", written, cfg.WriteConsistencyFactor},
+		{"shards", int(p.GetShardNumber()), shards},
+		{"flush_interval", int(has.GetOptimizerConfig().GetFlushIntervalSec()), int(flushInterval.Seconds())},
+	} {
+		if of.real != of.wanted {
+			c.differs = append(c.differs, fmt.Sprintf("%s of %s is %d, not %d", of.setting, alias, of.real, of.wanted))
 		}
 	}
 }

@@ -101,6 +101,6 @@
 // there. A tool whose first call never arrived (the process died between two writes) has a
 // point, but does not exist for callers; its next call does not report FirstOfTool. Listing
 // costs a page, plus all names that share their first 21 bytes with one on it. A tool that is
-// described now and then costs a query for ids, three counts of what is not settled, and
+// described now and then costs two queries for ids, three counts of what is not settled, and
 // reading what arrived since this process last asked.
 package qdrant

@@ -90,7 +90,7 @@ type clockLease struct {
 
 	mu      sync.Mutex
 	held    bool // this process has had a lease
-	key     store.RecordKey
+	number  int
 	record  int64 // its revision; 0: the lease is shared
 	renewAt time.Time
 	endsAt  time.Time
@@ -140,25 +140,25 @@ func (l *clockLease) look() (first, due bool) {
 func (s *backend) takeAnyLease(ctx context.Context) error {
 	l := &s.clockLease
 	l.mu.Lock()
-	key, record, endsAt := l.key, l.record, l.endsAt
+	number, record, endsAt := l.number, l.record, l.endsAt
 	l.mu.Unlock()
 	now := time.Now()
 	if record > 0 && now.Before(endsAt) {
-		if taken, err := s.takeLease(ctx, key, record, now); taken || err != nil {
+		if taken, err := s.takeLease(ctx, number, record, now); taken || err != nil {
 			return err
 		}
 	}
 	first := rand.IntN(leases)
 	for i := range leases {
-		key := leaseKey((first + i) % leases)
-		old, err := s.Record(ctx, key)
+		number := (first + i) % leases
+		old, err := s.Record(ctx, leaseKey(number))
 		if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 			return err
 		}
 		if old.Revision > 0 && takenUntil(&old).After(now) {
 			continue
 		}
-		if taken, err := s.takeLease(ctx, key, old.Revision, now); taken || err != nil {
+		if taken, err := s.takeLease(ctx, number, old.Revision, now); taken || err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,8 @@ func (s *backend) takeAnyLease(ctx context.Context) error {
 
 func leaseKey(n int) store.RecordKey { return store.RecordKey{Kind: "seat", ID: strconv.Itoa(n)} }
 
-func leaseRecord(key store.RecordKey, revision int64, until time.Time) store.Record {
-	return store.Record{RecordKey: key, Revision: revision, Data: []byte(until.UTC().Format(time.RFC3339Nano))}
+func leaseRecord(n int, revision int64, until time.Time) store.Record {
+	return store.Record{RecordKey: leaseKey(n), Revision: revision, Data: []byte(until.UTC().Format(time.RFC3339Nano))}
 }
 
 // takenUntil reads when a lease is free; one that cannot be read is free.
@@ -185,21 +185,17 @@ func takenUntil(r *store.Record) time.Time {
 	return t
 }
 
-func (s *backend) takeLease(ctx context.Context, key store.RecordKey, revision int64, now time.Time) (bool, error) {
-	r := leaseRecord(key, revision, now.Add(leaseTime))
+func (s *backend) takeLease(ctx context.Context, n int, revision int64, now time.Time) (bool, error) {
+	r := leaseRecord(n, revision, now.Add(leaseTime))
 	got, err := s.putRecord(ctx, &r, "")
 	if err != nil {
 		return false, memoryd.Except(err, memoryd.Conflict)
 	}
-	n, err := strconv.ParseInt(key.ID, 10, 64)
-	if err != nil {
-		return false, err
-	}
-	s.clock.use(n)
+	s.clock.use(int64(n))
 	l := &s.clockLease
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.held, l.key, l.record, l.renewAt, l.endsAt = true, key, got, now.Add(leaseTime/2), now.Add(leaseTime)
+	l.held, l.number, l.record, l.renewAt, l.endsAt = true, n, got, now.Add(leaseTime/2), now.Add(leaseTime)
 	return true, nil
 }
 
@@ -216,7 +212,7 @@ func (s *backend) releaseLease(ctx context.Context) {
 	if s.clock.oldest() != math.MaxInt64 {
 		until = time.Now()
 	}
-	r := leaseRecord(l.key, l.record, until)
+	r := leaseRecord(l.number, l.record, until)
 	if _, err := s.putRecord(ctx, &r, ""); err != nil {
 		s.log.DebugContext(ctx, "cannot release the lease", "err", err)
 	}
@@ -231,14 +227,14 @@ const aloneAfter = 10 * time.Minute
 func (s *backend) alone(ctx context.Context) (bool, error) {
 	l := &s.clockLease
 	l.mu.Lock()
-	mine, held := l.key, l.record > 0 && time.Now().Before(l.endsAt)
+	mine, held := l.number, l.record > 0 && time.Now().Before(l.endsAt)
 	l.mu.Unlock()
 	if !held {
 		return false, nil
 	}
 	var ids []string
 	for n := range leases {
-		if key := leaseKey(n); key != mine {
+		if key := leaseKey(n); n != mine {
 			ids = append(ids, recordID(recordGroup(key, ""), key.ID))
 		}
 	}

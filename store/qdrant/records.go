@@ -165,21 +165,16 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 
 // RecordsSize implements store.Records.
 func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size store.Size, err error) {
-	const page = 1024
 	life, err := s.lifeOf(ctx, of.ToolRef)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return size, nil
+	if err != nil {
+		return size, memoryd.Except(err, memoryd.NotFound)
 	}
-	for l := s.listing(s.docs, is(fieldGroup, recordGroup(of, life)), fieldID, fieldLength); err == nil; {
-		var found []point
-		found, err = l.page(ctx, page)
-		for _, p := range found {
+	err = s.scrollAll(ctx, s.docs, all(is(fieldGroup, recordGroup(of, life))), 1024, func(ps []point) error {
+		for _, p := range ps {
 			size.Add(store.Size{Count: 1, Bytes: p.int(fieldLength)})
 		}
-		if len(found) < page {
-			break
-		}
-	}
+		return nil
+	}, fieldLength)
 	return size, err
 }
 

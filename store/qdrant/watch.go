@@ -141,14 +141,14 @@ func (s *backend) recentLow(ctx context.Context) (int64, error) {
 // has to be counted.
 func (s *backend) sighted(ctx context.Context, t *tool) (*sighting, error) {
 	if s.watches.has(t) == nil {
-		if s.watches.wanted(t.life, min(watchWithin, s.grace)) && !s.worker.Go(func(ctx context.Context) error {
-			defer s.watches.begun()
-			if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "cannot watch a tool", "tool", t.info.Tool, "err", err)
-			}
-			return nil
-		}) {
-			s.watches.begun()
+		if s.watches.wanted(t.life, min(watchWithin, s.grace)) {
+			s.worker.Go(func(ctx context.Context) error {
+				defer s.watches.begun()
+				if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
+					s.log.WarnContext(ctx, "cannot watch a tool", "tool", t.info.Tool, "err", err)
+				}
+				return nil
+			})
 		}
 		return nil, nil
 	}
