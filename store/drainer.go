@@ -18,7 +18,7 @@ type Drainer struct {
 }
 
 // Guard returns the backend behind the drainer. It checks the arguments of each call, so that the
-// backend never receives invalid ones.
+// backend never receives invalid ones, and numbers the calls of a tool to restore (Renumber).
 func (g *Drainer) Guard(backend Store) Store { return interceptor{drainer: g, backend: backend} }
 
 // Enter registers an operation outside the contract, as Guard does for calls. After a nil error,

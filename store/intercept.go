@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -154,8 +155,11 @@ func (i interceptor) SearchTools(ctx context.Context, workspace, query string, l
 }
 
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	return i.plain(ctx, "RestoreTool", CheckRestore(&t, calls),
-		func(ctx context.Context, s Store) error { return s.RestoreTool(ctx, t, calls) })
+	return i.plain(ctx, "RestoreTool", CheckRestore(&t, calls), func(ctx context.Context, s Store) error {
+		calls := slices.Clone(calls)
+		Renumber(&t, calls)
+		return s.RestoreTool(ctx, t, calls)
+	})
 }
 
 func (i interceptor) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {

@@ -4,7 +4,6 @@ package mem
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -110,8 +109,6 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 			}
 		}
 	}
-	calls = slices.Clone(calls)
-	store.Renumber(&t, calls)
 	sp := s.space(t.Workspace)
 	restored := &tool{Tool: t, seen: map[string]bool{}}
 	restored.Pending, restored.Kept = 0, 0

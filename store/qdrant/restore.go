@@ -3,7 +3,6 @@ package qdrant
 import (
 	"context"
 	"math"
-	"slices"
 
 	"memoryd"
 	"memoryd/store"
@@ -20,8 +19,6 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	if err := s.vacant(ctx, t.ToolRef); err != nil {
 		return err
 	}
-	calls = slices.Clone(calls)
-	store.Renumber(&t, calls)
 	r := &restoring{s: s, t: t, calls: calls, life: newLife(), nonce: newNonce()}
 	begun := s.clock.begin(1)
 	err := r.store(ctx)

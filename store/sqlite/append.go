@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"memoryd"
@@ -197,8 +196,6 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	for i := range calls {
 		size += rowBytes + int64(store.TextBytes(&calls[i]))
 	}
-	calls = slices.Clone(calls)
-	store.Renumber(&t, calls)
 	return s.w.do(ctx, size, alone, (&restoring{t, calls}).run)
 }
 

@@ -3,6 +3,7 @@ package qdranttest
 import (
 	"context"
 	"maps"
+	"slices"
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
@@ -125,11 +126,16 @@ func (p *pointsService) Delete(_ context.Context, r *qd.DeletePoints) (*qd.Point
 
 func (c *collection) setPayload(sel *qd.PointsSelector, add map[string]*qd.Value) {
 	for _, pt := range c.targets(sel) {
-		next := *pt
-		next.payload = maps.Clone(pt.payload)
-		maps.Copy(next.payload, add)
-		c.put(&next)
+		c.change(pt, func(next *stored) { maps.Copy(next.payload, add) })
 	}
+}
+
+// change puts a point like another in its place.
+func (c *collection) change(pt *stored, how func(next *stored)) {
+	next := *pt
+	next.payload, next.vectors = maps.Clone(pt.payload), maps.Clone(pt.vectors)
+	how(&next)
+	c.put(&next)
 }
 
 // SetPayload sets fields of points.
@@ -144,12 +150,9 @@ func (p *pointsService) SetPayload(_ context.Context, r *qd.SetPayloadPoints) (*
 func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoints) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
-			next := *pt
-			next.payload = maps.Clone(pt.payload)
-			for _, key := range r.GetKeys() {
-				delete(next.payload, key)
-			}
-			c.put(&next)
+			c.change(pt, func(next *stored) {
+				maps.DeleteFunc(next.payload, func(key string, _ *qd.Value) bool { return slices.Contains(r.GetKeys(), key) })
+			})
 		}
 		return nil
 	})
@@ -166,10 +169,7 @@ func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVector
 			if r.GetUpdateFilter() != nil && !holds(r.GetUpdateFilter(), pt) {
 				continue
 			}
-			next := *pt
-			next.vectors = maps.Clone(pt.vectors)
-			maps.Copy(next.vectors, vectorsOf(pv.GetVectors()))
-			c.put(&next)
+			c.change(pt, func(next *stored) { maps.Copy(next.vectors, vectorsOf(pv.GetVectors())) })
 		}
 		return nil
 	})
@@ -179,12 +179,9 @@ func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVector
 func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
 	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
-			next := *pt
-			next.vectors = maps.Clone(pt.vectors)
-			for _, name := range r.GetVectors().GetNames() {
-				delete(next.vectors, name)
-			}
-			c.put(&next)
+			c.change(pt, func(next *stored) {
+				maps.DeleteFunc(next.vectors, func(name string, _ sparse) bool { return slices.Contains(r.GetVectors().GetNames(), name) })
+			})
 		}
 		return nil
 	})
