@@ -49,8 +49,6 @@ type aspect uint8
 const (
 	opening aspect = iota // the form of how a text starts, capitals told from small letters
 	place                 // folders, by each prefix of a path
-	step                  // how each part between separators of commands starts
-	shape                 // the form of what stands between blanks, the length of a text and its marks
 	given                 // a value, or how large it is
 	word
 	pair // of words
@@ -138,7 +136,7 @@ func scale(f float64) int {
 	return n
 }
 
-// text notes words and pairs of them, the length and marks, and the pieces.
+// text notes words and pairs of them, how the text opens, and the folders of paths.
 func (c *collector) text(at hash, l *leaf) {
 	lower := strings.ToLower(l.Text)
 	last := hash(0)
@@ -150,7 +148,6 @@ func (c *collector) text(at hash, l *leaf) {
 		}
 		last = h
 	}
-	c.marks(at, l)
 	for first := range strings.FieldsSeq(l.Text) {
 		c.form = appendSkeleton(c.form[:0], first)
 		c.put(opening, at.bytes(c.form))
@@ -158,34 +155,6 @@ func (c *collector) text(at hash, l *leaf) {
 	}
 	for f := range strings.FieldsSeq(lower) {
 		prefixes(f, func(p string) { c.put(place, at.add(p)) })
-		c.form = appendSkeleton(c.form[:0], f)
-		c.put(shape, at.bytes(c.form))
-	}
-	for s := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
-		for f := range strings.FieldsSeq(s) {
-			c.put(step, at.add(f))
-			break
-		}
-	}
-}
-
-// marksOfInterest are characters with a meaning in most languages that a text
-// may be written in.
-const marksOfInterest = "'\"`()[]{}|$;&<>\\"
-
-// marks notes the length and the counts of marks: whether odd, and thresholds.
-func (c *collector) marks(at hash, l *leaf) {
-	c.put(shape, at.add("length").int(scale(float64(l.Length))))
-	isOdd, isCount := at.add("odd"), at.add("count")
-	for i := range len(marksOfInterest) {
-		mark := marksOfInterest[i : i+1]
-		n := strings.Count(l.Text, mark)
-		c.put(shape, isOdd.add(mark).int(n%2))
-		for _, least := range []int{1, 2, 3, 4, 6} {
-			if n >= least {
-				c.put(shape, isCount.add(mark).int(least))
-			}
-		}
 	}
 }
 

@@ -187,10 +187,6 @@ type history struct {
 	calls  []learned
 	judged []int32 // places of the judged calls
 	read   *collector
-	// By judged call: its run, of so many, and the fold that this is in.
-	run  []int32
-	fold []uint8
-	runs int32
 }
 
 // Learn builds the model of a tool from its stored calls, oldest first. It neither keeps nor
@@ -222,7 +218,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			l.seconds = c.TimeCost
 			times = append(times, c.TimeCost)
 		}
-		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
+		set := p.next(l)
 		if !l.judged {
 			continue
 		}
@@ -282,7 +278,6 @@ const leastOutcome = 3
 func (m *Model) learn(h *history, good map[rules]int) {
 	base := (float64(m.failed) + 0.5) / (float64(m.judged) + 1)
 	if min(m.failed, m.judged-m.failed) >= leastOutcome {
-		h.foldRuns()
 		m.learner = newLearner(h, base)
 	}
 	m.watched = watch(&m.rates, good, base, m.options.FalseAlarms)
@@ -317,12 +312,6 @@ func (m *Model) Assess(p Planned) Assessment {
 	return a
 }
 
-// ownShare is how much of what the learner says of an input, against the tool's
-// rate and in log odds, counts beside the rate of calls that follow a failure. Half
-// of it: the rate holds a part of it already, since a run that fails goes on with
-// the same kind of inputs.
-const ownShare = 0.5
-
 // ownWeight is for how many tries of an input the estimate from its likes counts beside its own record.
 const ownWeight = 1
 
@@ -343,19 +332,14 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	if n := v.kept; n.Calls > 0 { // the learner does not know what a run did
 		risk = logistic(logit(clip(risk)) + logit(clip((float64(n.Failed)+0.5)/(float64(n.Calls)+1))) - logit(clip(rate)))
 	}
-	// What an input's own record says comes after what is said of all inputs, and
-	// before what is said of this input in this run.
 	// After a failure the tool's calls come out alike, but not all inputs do.
-	lean := 0.0
-	if m.learner != nil {
-		lean = ownShare * (logit(clip(risk)) - logit(clip(rate)))
-	}
+	own := logit(clip(risk)) - logit(clip(rate))
 	raise := func(of ...Rule) {
 		for _, r := range of {
 			if v.met.has(r) {
 				rate, calls := m.rates.of(r)
 				if r >= FailedThrice {
-					rate = logistic(logit(clip(rate)) + lean)
+					rate = logistic(logit(clip(rate)) + own)
 				}
 				if rate > risk {
 					risk, support = rate, calls
@@ -363,7 +347,9 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			}
 		}
 	}
-	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce, FailedChanged)
+	// What an input's own record says comes after what is said of all inputs, and
+	// before what is said of this input in this run.
+	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce)
 	if v.own.Calls > 0 {
 		risk = (float64(v.own.Failed) + ownWeight*risk) / (float64(v.own.Calls) + ownWeight) // of a Beta distribution
 		support = float64(v.own.Calls) + ownWeight

@@ -10,7 +10,7 @@ import (
 // associated with failure.
 type Rule uint8
 
-// The rules. A call meets at most one of the four rules on consecutive failures.
+// The rules. A call meets at most one of the three rules on consecutive failures.
 const (
 	RepeatsFailure Rule = iota // this input already failed in this run
 	OnlyFailed                 // this input failed whenever it was tried
@@ -18,14 +18,13 @@ const (
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
 	FailedOnce
-	FailedChanged // the last call failed, but this input is very different
 	Rules
 )
 
 // name is what a warning calls a rule.
 func (r Rule) name() string {
 	return [Rules]string{
-		"repeats_failure", "only_failed", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
+		"repeats_failure", "only_failed", "never_worked", "failed_thrice", "failed_twice", "failed_once",
 	}[r]
 }
 
@@ -57,7 +56,7 @@ type Rates struct {
 // docs/guidelines.md names.
 var startRates = [Rules]Count{
 	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {48, 44},
-	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {91, 52}, FailedChanged: {40, 15},
+	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {131, 67},
 }
 
 // startCalls is for how many calls of a tool the start counts.
@@ -84,12 +83,7 @@ type replay struct {
 type runState struct {
 	last   map[uint64]bool // by input, whether it failed when it was tried last
 	streak int             // how many calls failed in a row, up to the newest
-	failed int32           // the place of the call that failed last
 }
-
-// muchInCommon is which share of the features of two inputs, taken together, both
-// have if a call is a further try of one that failed.
-const muchInCommon = 0.4
 
 func newReplay() *replay {
 	return &replay{runs: map[string]*runState{}, inputs: map[uint64]Count{}}
@@ -107,16 +101,13 @@ func (p *replay) run(name string) *runState {
 }
 
 // met lists the rules that a call meets before it is made: repeats says that its input failed in
-// the run when it was tried last, streak how many calls failed in a row before it, and common which
-// share of its pieces the input has in common with the newest of these.
-func met(repeats bool, streak int, common float64, tries Count, toolWorked bool, toolFailed int) (set rules) {
+// the run when it was tried last, and streak how many calls failed in a row before it.
+func met(repeats bool, streak int, tries Count, toolWorked bool, toolFailed int) (set rules) {
 	if repeats {
 		set.put(RepeatsFailure)
 	}
 	switch {
 	case streak == 0:
-	case common < muchInCommon:
-		set.put(FailedChanged)
 	case streak >= 3:
 		set.put(FailedThrice)
 	case streak == 2:
@@ -134,15 +125,10 @@ func met(repeats bool, streak int, common float64, tries Count, toolWorked bool,
 }
 
 // next gives the rules that a call met, and takes its outcome in.
-func (p *replay) next(h *history, place int32) rules {
-	c := &h.calls[place]
+func (p *replay) next(c *learned) rules {
 	run := p.run(c.run)
-	common := 0.0
-	if run.streak > 0 {
-		common = shared(h.read.of(place), h.read.of(run.failed))
-	}
 	tries := p.inputs[c.identity]
-	set := met(run.last[c.identity], run.streak, common, tries, p.worked, p.failed)
+	set := met(run.last[c.identity], run.streak, tries, p.worked, p.failed)
 	if !c.judged {
 		return set
 	}
@@ -153,24 +139,9 @@ func (p *replay) next(h *history, place int32) rules {
 		run.streak, p.worked = 0, true
 		return set
 	}
-	run.streak, run.failed = run.streak+1, place
+	run.streak++
 	p.failed++
 	return set
-}
-
-// shared is which share of the features of two inputs, taken together, both have.
-func shared[T comparable](a, b []T) float64 {
-	of := make(map[T]struct{}, len(a))
-	for _, f := range a {
-		of[f] = struct{}{}
-	}
-	both := 0
-	for _, f := range b {
-		if _, has := of[f]; has {
-			both++
-		}
-	}
-	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
 // watch says which rules a tool's warnings go by: as many as together warn of at

@@ -71,11 +71,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 		v.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same)
 	}
 	v.take()
-	common := 0.0
-	if v.streak > 0 { // the newest failed
-		common = shared(in.pieces, read(v.run[len(v.run)-1].Input).pieces)
-	}
-	v.met = met(v.repeats, v.streak, common, v.own, v.hasWorked, v.failures)
+	v.met = met(v.repeats, v.streak, v.own, v.hasWorked, v.failures)
 	return v
 }
 

@@ -61,7 +61,7 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.onlyFailed(v, fix), true
 	case NeverWorked:
 		return m.neverWorked(v), true
-	case FailedThrice, FailedTwice, FailedOnce, FailedChanged:
+	case FailedThrice, FailedTwice, FailedOnce:
 		return m.streak(r, v, fix)
 	}
 	return Warning{}, false
