@@ -138,14 +138,14 @@ type Model struct {
 	keys    map[memoryd.CallKey]struct{}
 	byInput map[uint64][]int32 // places of the judged calls of each input, oldest first
 
-	judged, failed int
-	rates          Rates
-	watched        rules
-	learner        *learner         // nil when outcomes do not vary
-	paths          map[string]bool  // of the inputs of calls that worked
-	pieces         map[uint64]int32 // the numbers of those that calls had
-	near           *neighbours
-	time           *float64 // the median
+	judged  Count
+	rates   Rates
+	watched rules
+	learner *learner         // nil when outcomes do not vary
+	paths   map[string]bool  // of the inputs of calls that worked
+	pieces  map[uint64]int32 // the numbers of those that calls had
+	near    *neighbours
+	time    *float64 // the median
 }
 
 // learned is what is kept of a call.
@@ -168,18 +168,25 @@ type planned struct {
 	solid    int // how many of its bytes are no blanks
 	leaves   []leaf
 	identity uint64
-	pieces   []uint64
+	numbers  []int32  // of its pieces where the model knows them, else -1
 	aspect   []aspect // of the pieces
-	numbers  []int32  // of the pieces where the model knows them, else -1
 }
 
-func read(input []byte) *planned {
+// read reads a planned input.
+func (m *Model) read(input []byte) *planned {
 	leaves := leavesOf(input)
 	c := newCollector(len(input))
 	c.read(leaves)
-	return &planned{
-		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), pieces: c.keys, aspect: c.aspect,
+	p := &planned{
+		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), aspect: c.aspect, numbers: make([]int32, len(c.keys)),
 	}
+	for i, piece := range c.keys {
+		n, known := m.pieces[piece]
+		if p.numbers[i] = n; !known {
+			p.numbers[i] = -1
+		}
+	}
+	return p
 }
 
 // history is what is learned from.
@@ -257,15 +264,13 @@ func excerpt(s string) string {
 
 // count takes the outcome of a judged call in, by the rules that it met.
 func (m *Model) count(l *learned, set rules, good map[rules]int) {
-	m.judged++
+	m.judged.add(l.failed())
 	for r := range Rules {
 		if set.has(r) {
 			m.rates.Met[r].add(l.failed())
 		}
 	}
-	if l.failed() {
-		m.failed++
-	} else {
+	if !l.failed() {
 		good[set]++
 		m.rates.Good++
 	}
@@ -276,8 +281,8 @@ const leastOutcome = 3
 
 // learn fits what is learned from inputs, and chooses what is warned of.
 func (m *Model) learn(h *history, good map[rules]int) {
-	base := (float64(m.failed) + 0.5) / (float64(m.judged) + 1)
-	if min(m.failed, m.judged-m.failed) >= leastOutcome {
+	base := m.judged.rate()
+	if min(m.judged.Failed, m.judged.Calls-m.judged.Failed) >= leastOutcome {
 		m.learner = newLearner(h, base)
 	}
 	m.watched = watch(&m.rates, good, base, m.options.FalseAlarms)
@@ -288,18 +293,8 @@ func (m *Model) Calls() int { return len(m.calls) }
 
 // Assess returns the forecast from the history and the run.
 func (m *Model) Assess(p Planned) Assessment {
-	in := read(p.Input)
-	in.numbers = make([]int32, len(in.pieces))
-	for i, p := range in.pieces {
-		n, known := m.pieces[p]
-		if in.numbers[i] = n; !known {
-			in.numbers[i] = -1
-		}
-	}
-	a := Assessment{Judged: m.judged}
-	if m.judged > 0 {
-		a.BaseRate = float64(m.failed) / float64(m.judged)
-	}
+	in := m.read(p.Input)
+	a := Assessment{Judged: m.judged.Calls, BaseRate: stats.Share(m.judged.Failed, m.judged.Calls)}
 	near := m.near.of(in)
 	v := m.view(in, p)
 	m.risk(&a, v, near)
@@ -317,9 +312,9 @@ const ownWeight = 1
 
 // risk sets the risk and its interval.
 func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
-	rate, weight := 0.0, float64(m.judged)
+	rate, weight := 0.0, float64(m.judged.Calls)
 	if weight > 0 {
-		rate = (float64(m.failed) + 0.5) / (weight + 1)
+		rate = m.judged.rate()
 	}
 	if weight == 0 && v.met == 0 && v.own.Calls == 0 {
 		return
@@ -330,7 +325,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		support = min(weight, 4+effective(near))
 	}
 	if n := v.kept; n.Calls > 0 { // the learner does not know what a run did
-		risk = logistic(logit(clip(risk)) + logit(clip((float64(n.Failed)+0.5)/(float64(n.Calls)+1))) - logit(clip(rate)))
+		risk = logistic(logit(clip(risk)) + logit(clip(n.rate())) - logit(clip(rate)))
 	}
 	// After a failure the tool's calls come out alike, but not all inputs do.
 	own := logit(clip(risk)) - logit(clip(rate))

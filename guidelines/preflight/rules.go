@@ -46,6 +46,12 @@ func (c *Count) add(failed bool) {
 	}
 }
 
+// rate is the share of failures, half a call each way added.
+func (c Count) rate() float64 { return (float64(c.Failed) + 0.5) / (float64(c.Calls) + 1) }
+
+// allFailed reports calls of which none worked.
+func (c Count) allFailed() bool { return c.Calls > 0 && c.Failed == c.Calls }
+
 // Rates count the outcomes of calls that met each rule, and all good calls.
 type Rates struct {
 	Met  [Rules]Count
@@ -67,7 +73,7 @@ const startCalls = 4
 func (r *Rates) of(rule Rule) (rate, weight float64) {
 	c, start := r.Met[rule], startRates[rule]
 	weight = float64(c.Calls) + startCalls
-	return (float64(c.Failed) + startCalls*(float64(start.Failed)+0.5)/float64(start.Calls+1)) / weight, weight
+	return (float64(c.Failed) + startCalls*start.rate()) / weight, weight
 }
 
 // replay goes through a history as it happened and notes which rules each call
@@ -75,8 +81,7 @@ func (r *Rates) of(rule Rule) (rate, weight float64) {
 type replay struct {
 	runs   map[string]*runState
 	inputs map[uint64]Count
-	worked bool
-	failed int
+	tool   Count
 }
 
 // runState is what a run has shown of a tool.
@@ -101,8 +106,9 @@ func (p *replay) run(name string) *runState {
 }
 
 // met lists the rules that a call meets before it is made: repeats says that its input failed in
-// the run when it was tried last, and streak how many calls failed in a row before it.
-func met(repeats bool, streak int, tries Count, toolWorked bool, toolFailed int) (set rules) {
+// the run when it was tried last, streak how many calls failed in a row before it, tries are the
+// calls with this input, and tool are all calls of the tool.
+func met(repeats bool, streak int, tries, tool Count) (set rules) {
 	if repeats {
 		set.put(RepeatsFailure)
 	}
@@ -115,10 +121,10 @@ func met(repeats bool, streak int, tries Count, toolWorked bool, toolFailed int)
 	default:
 		set.put(FailedOnce)
 	}
-	if tries.Calls > 0 && tries.Failed == tries.Calls {
+	if tries.allFailed() {
 		set.put(OnlyFailed)
 	}
-	if !toolWorked && toolFailed >= 3 {
+	if tool.allFailed() && tool.Calls >= 3 {
 		set.put(NeverWorked)
 	}
 	return set
@@ -128,19 +134,17 @@ func met(repeats bool, streak int, tries Count, toolWorked bool, toolFailed int)
 func (p *replay) next(c *learned) rules {
 	run := p.run(c.run)
 	tries := p.inputs[c.identity]
-	set := met(run.last[c.identity], run.streak, tries, p.worked, p.failed)
+	set := met(run.last[c.identity], run.streak, tries, p.tool)
 	if !c.judged {
 		return set
 	}
 	run.last[c.identity] = c.failed()
 	tries.add(c.failed())
 	p.inputs[c.identity] = tries
-	if !c.failed() {
-		run.streak, p.worked = 0, true
-		return set
+	p.tool.add(c.failed())
+	if run.streak++; !c.failed() {
+		run.streak = 0
 	}
-	run.streak++
-	p.failed++
 	return set
 }
 

@@ -13,11 +13,10 @@ import (
 // view is a planned call with what its run and the history show of it.
 type view struct {
 	Planned
-	m         *Model
-	in        *planned
-	met       rules
-	hasWorked bool // the tool
-	failures  int  // of the tool
+	m    *Model
+	in   *planned
+	met  rules
+	tool Count // all its calls
 	// own is the record of the input: all its tries, of any run.
 	own Count
 	// tries are the keys of the failed ones among them, oldest first.
@@ -52,7 +51,7 @@ func outcome(c *store.RunCall) (failed, known bool) {
 
 // view looks at a planned call.
 func (m *Model) view(in *planned, p Planned) *view {
-	v := &view{Planned: p, in: in, m: m, hasWorked: m.judged > m.failed, failures: m.failed}
+	v := &view{Planned: p, in: in, m: m, tool: m.judged}
 	v.ofRun()
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
@@ -71,7 +70,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 		v.unlearned(v.run[i].Key, v.run[i].failed, v.run[i].same)
 	}
 	v.take()
-	v.met = met(v.repeats, v.streak, v.own, v.hasWorked, v.failures)
+	v.met = met(v.repeats, v.streak, v.own, v.tool)
 	return v
 }
 
@@ -139,10 +138,7 @@ func (v *view) unlearned(key memoryd.CallKey, failed, isEqual bool) {
 	if _, learned := v.m.keys[key]; learned {
 		return
 	}
-	if failed {
-		v.failures++
-	}
-	v.hasWorked = v.hasWorked || !failed
+	v.tool.add(failed)
 	if isEqual {
 		v.tried(key, failed)
 	}

@@ -177,8 +177,8 @@ func (m *Model) reason(v *view) Warning {
 		w.Text = "This input failed " + times(v.own) + "."
 	case v.streak > 0:
 		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", v.streak)
-	case m.failed > 0:
-		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.failed, m.judged)
+	case m.judged.Failed > 0:
+		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.judged.Failed, m.judged.Calls)
 	default:
 		w.Text = "Tools like this one mostly fail; none of its own calls is judged yet."
 	}
