@@ -84,24 +84,19 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 		if obs[i].Run != 0 {
 			runs[obs[i].Run] = true
 		}
-		c := &obs[i].Call
-		if c.Evaluation.State != memoryd.Judged {
-			continue
-		}
-		e.Judged++
-		switch {
-		case c.Evaluation.Score >= memoryd.ScoreSuccess:
+		switch verdict := &obs[i].Evaluation; {
+		case verdict.Good():
 			e.Good++
-		case c.Evaluation.Score > memoryd.ScoreFailure:
+		case verdict.Partial():
 			e.Partial++
-		default:
+		case verdict.Bad():
 			e.Failed++
-			if c.Success {
+			if obs[i].Success {
 				e.Overstated++
 			}
 		}
 	}
-	e.Runs = len(runs)
+	e.Judged, e.Runs = e.Good+e.Partial+e.Failed, len(runs)
 	columns, order := columnsOf(obs, &who)
 	e.Parameters = make([]Parameter, len(order))
 	for i, c := range order {
@@ -119,20 +114,12 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 // failed reports whether the call counts as a failure: by its verdict or, while
 // there is none, by the caller's flag.
 func failed(c *memoryd.Call) bool {
-	if c.Evaluation.State == memoryd.Judged {
-		return c.Evaluation.Score <= memoryd.ScoreFailure
-	}
-	return !c.Success
+	return c.Evaluation.Bad() || c.Evaluation.State != memoryd.Judged && !c.Success
 }
 
 // wrong reports whether the call failed or was judged to have issues.
 func wrong(c *memoryd.Call) bool {
-	return failed(c) || c.Evaluation.State == memoryd.Judged && c.Evaluation.Score < memoryd.ScoreSuccess
-}
-
-// good reports whether a judge gave the full score.
-func good(c *memoryd.Call) bool {
-	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score >= memoryd.ScoreSuccess
+	return failed(c) || c.Evaluation.Partial()
 }
 
 // itemID names an item by what it says, not by its counts, so that it stays the same

@@ -41,8 +41,8 @@ const (
 
 func profileOutputs(calls []memoryd.Call) OutputProfile {
 	var p OutputProfile
-	use := good
-	if !slices.ContainsFunc(calls, func(c memoryd.Call) bool { return good(&c) }) {
+	use := func(c *memoryd.Call) bool { return c.Evaluation.Good() }
+	if !slices.ContainsFunc(calls, func(c memoryd.Call) bool { return use(&c) }) {
 		use = func(c *memoryd.Call) bool { return c.Success && !failed(c) }
 	}
 	keys, by, sources := map[string]int{}, map[string]map[string]bool{}, map[string]bool{}

@@ -182,7 +182,7 @@ func Sort(list []Observation) {
 }
 
 // Good reports whether the call was judged good.
-func (ob *Observation) Good() bool { return good(&ob.Call) }
+func (ob *Observation) Good() bool { return ob.Evaluation.Good() }
 
 // Bad reports whether the call failed: by its verdict, or without one by the caller's flag.
 func (ob *Observation) Bad() bool { return failed(&ob.Call) }

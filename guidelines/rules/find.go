@@ -75,11 +75,12 @@ func tightest(found []Rule) []Rule {
 type search struct {
 	rows    []row
 	open    []bool
-	before  []row  // the calls before these
-	wasOpen []bool // of them
-	several bool   // sources
-	parties bool   // several
-	recent  bool   // only the newest calls, which one party may have flooded
+	by      []*candidate // the condition that explains a call
+	before  []row        // the calls before these
+	wasOpen []bool       // of them
+	several bool         // sources
+	parties bool         // several
+	recent  bool         // only the newest calls, which one party may have flooded
 	own     string
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
@@ -127,7 +128,7 @@ func (s *search) run() (found []Rule) {
 		return nil
 	}
 	cols := columnsOf(s.rows)
-	s.columns, s.looked = cols, map[at]int{}
+	s.columns, s.looked, s.by = cols, map[at]int{}, make([]*candidate, len(s.rows))
 	s.candidates(cols)
 	order := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var by []*candidate // what the rules found come from
@@ -140,8 +141,8 @@ func (s *search) run() (found []Rule) {
 			if !ok {
 				break
 			}
-			if at := slices.Index(by, top); at >= 0 { // it explains another kind of failure, too
-				r = s.both(top, &found[at], &r)
+			if at := slices.Index(by, top); at >= 0 { // it explains another kind of failure, too: see best
+				r.chance = min(r.chance, found[at].chance)
 				found, by = slices.Delete(found, at, at+1), slices.Delete(by, at, at+1)
 			}
 			found, by = append(found, r), append(by, top)
@@ -257,7 +258,7 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 		}
 		var behind []*row
 		for i := range s.rows {
-			if row := &s.rows[i]; s.open[i] && row.kind == kind && top.meets[i] {
+			if row := &s.rows[i]; s.open[i] && row.kind == kind && top.meets[i] || s.by[i] == top {
 				behind = append(behind, row)
 			}
 		}
@@ -270,25 +271,12 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 			continue
 		}
 		for i := range s.rows {
-			if s.rows[i].kind == kind && top.meets[i] {
-				s.open[i] = false
+			if s.open[i] && s.rows[i].kind == kind && top.meets[i] {
+				s.open[i], s.by[i] = false, top
 			}
 		}
 		return top, rule, true
 	}
-}
-
-// both is one rule for the calls behind two that have the same condition.
-func (s *search) both(top *candidate, a, b *Rule) Rule {
-	r := Rule{when: top.hypothesis, Good: a.Good, Told: a.Told, chance: min(a.chance, b.chance)}
-	var behind []*row
-	for i := range s.rows {
-		if slices.Contains(a.Behind, s.rows[i].place) || slices.Contains(b.Behind, s.rows[i].place) {
-			behind = append(behind, &s.rows[i])
-		}
-	}
-	r.tell(s, top, behind)
-	return r
 }
 
 // tell counts the calls behind a rule, oldest first, and words it.
