@@ -123,9 +123,8 @@ func plainSummary(score float64) string {
 func (d *Evaluator) modelName(answered string) string {
 	asked := d.model.Name()
 	answered = textsafe.Line(answered, 100)
-	behind, begins := strings.CutPrefix(answered, asked)
 	switch {
-	case answered == "", begins && dated.MatchString(behind),
+	case answered == "", dated.MatchString(strings.TrimPrefix(answered, asked)),
 		strings.HasSuffix(answered, "/"+asked), strings.HasSuffix(asked, "/"+answered):
 		return asked
 	}

@@ -111,7 +111,7 @@ func newBrief(c *memoryd.Call, maxInput, maxOutput int) brief {
 
 func inputOf(input json.RawMessage, limit int) json.Marshaler {
 	var buf bytes.Buffer
-	if len(input) <= 4*limit && utf8.Valid(input) && json.Compact(&buf, input) == nil && buf.Len() <= limit {
+	if len(input) <= 4*limit && json.Compact(&buf, input) == nil && buf.Len() <= limit {
 		return json.RawMessage(buf.Bytes())
 	}
 	return excerptOf(string(memoryd.InputText(input)), limit)

@@ -45,11 +45,20 @@ const mostLabels = 16
 // Add returns the labels of a kind with one more. A judge has one label per call, and a
 // person one per part of the kind.
 func Add(labels []Label, l Label) []Label {
-	labels = slices.DeleteFunc(slices.Clone(labels), func(o Label) bool {
-		return o.By == l.By && (o.Call == l.Call || o.IDs == l.IDs && o.Source == l.Source) || o.ByPerson() && l.ByPerson() && o.IDs == l.IDs
-	})
-	labels = append(labels, l)
+	labels = append(slices.DeleteFunc(slices.Clone(labels), l.replaces), l)
 	return labels[max(0, len(labels)-mostLabels):]
+}
+
+// replaces reports whether a label takes the place of an earlier one.
+func (l *Label) replaces(o Label) bool {
+	samePart := o.IDs == l.IDs
+	switch {
+	case samePart && o.ByPerson():
+		return l.ByPerson()
+	case o.By == l.By:
+		return o.Call == l.Call || samePart && o.Source == l.Source
+	}
+	return false
 }
 
 // Encode encodes the labels of a kind for a record.

@@ -63,14 +63,14 @@ func Forget(ctx context.Context, s Records, ref memoryd.ToolRef, source string) 
 // changed in the meantime.
 func Write(ctx context.Context, s Records, key store.RecordKey, change func([]Label) []Label) ([]Label, error) {
 	r, err := s.Record(ctx, key)
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-		return nil, err
-	}
 	var labels []Label
-	if err == nil {
+	switch {
+	case err == nil:
 		if labels, err = Decode(r.Data); err != nil {
 			labels = nil // what cannot be read is written anew
 		}
+	case !memoryd.IsKind(err, memoryd.NotFound):
+		return nil, err
 	}
 	labels = change(labels)
 	if len(labels) == 0 {

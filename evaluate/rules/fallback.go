@@ -53,13 +53,13 @@ func emptyOutput(v *view) finding {
 // has no doubt.
 func noTrouble(v *view) finding {
 	f := works("no-trouble", "nothing in the output speaks of trouble")
-	if v.endedWell() {
-		return f
-	}
-	failed, _ := v.score()
-	f.sure = failed < doubtBar
-	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
+	switch sh := v.ask.shell; {
+	case v.endedWell():
+	case sh.compares(), sh.mayAnswerByStatus() && v.out.short(2, 40):
 		f.sure = false
+	default:
+		failed, _ := v.score()
+		f.sure = failed < doubtBar
 	}
 	return f
 }

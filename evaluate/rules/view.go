@@ -55,8 +55,8 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 		out, *v.body = v.parse(rest), d.inner // what stands beside a remark may be wrapped itself
 	}
 	v.out.read(out)
-	if d := v.body; d.Rest != "" && d.Nodes[0].Count <= 1 && d.Nodes[0].Kind == loosejson.Array {
-		*d = doc{} // "[22012] a message" is no list
+	if v.body.IsLabel() {
+		*v.body = doc{}
 	}
 	return v
 }

@@ -251,6 +251,11 @@ func (r *Reply) Failure() (Ground, int32) {
 	case r.status != 0 && (r.Members <= 2 && !r.lists || r.Message != 0 && !r.Record):
 		return ByStatus, r.status
 	}
+	return r.omission()
+}
+
+// omission is that something was not done, where that is all, or there is a reason.
+func (r *Reply) omission() (Ground, int32) {
 	if r.undone != 0 && (r.Members == 1 || r.Reason != 0) {
 		return ByUndone, r.undone
 	}

@@ -154,6 +154,12 @@ func (d *Doc) OK() bool { return len(d.Nodes) > 0 }
 // IsWhole reports whether the text is one structure from its beginning to its end.
 func (d *Doc) IsWhole() bool { return d.OK() && !d.Cut && d.Rest == "" }
 
+// IsLabel reports whether the structure is a word in brackets before a text, as in "[22012]"
+// above a message, and no list.
+func (d *Doc) IsLabel() bool {
+	return d.Rest != "" && d.Nodes[0].Kind == Array && d.Nodes[0].Count <= 1
+}
+
 // Child returns the first child of node i, or 0.
 func (d *Doc) Child(i int32) int32 {
 	if int(i) >= len(d.Nodes) {

@@ -28,8 +28,8 @@ func (id ID) String() string {
 
 // ParseID parses an id as String returns it.
 func ParseID(s string) (ID, bool) {
-	n, err := strconv.ParseUint(s, 16, 64)
-	return ID(n), err == nil && len(s) == 16
+	n, _ := strconv.ParseUint(s, 16, 64) // what is no number is another one
+	return ID(n), ID(n).String() == s
 }
 
 // Levels is the number of levels at which kinds are distinguished. People see the kinds of
