@@ -19,7 +19,7 @@ var exitPhrases = []string{
 // how the command says no.
 func exitCode(v *view, t *text) finding {
 	code, _ := v.exitStatus(t)
-	if code == 0 || v.ask.is(logger) {
+	if code == 0 || t.total > 1 && v.ask.is(logger) { // of a log it is what it tells of
 		return finding{}
 	}
 	return exitFinding(v, t, code)

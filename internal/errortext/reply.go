@@ -180,7 +180,7 @@ func (r *Reply) outcome(c int32, ro role) {
 		if isErrorCode(key, n, number) {
 			r.code = c
 		}
-	case number >= 400 && number < 600, number < 0:
+	case number >= 400 && number < 600, number < 0 && ro == roleCode:
 		r.code = c
 	case !FailureName(n.Val):
 	case ro == roleStatus:
@@ -248,7 +248,7 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByError, r.Failed
 	case r.code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.code].Key) != "code"):
 		return ByCode, r.code
-	case r.status != 0 && (r.Members <= 2 && !r.lists || r.Message != 0 && !r.Record):
+	case r.status != 0 && (r.Members <= 2 && !r.lists || !r.Record && (r.Message != 0 || r.Others == 0)):
 		return ByStatus, r.status
 	}
 	return r.omission()
