@@ -73,11 +73,8 @@ func (s *Set) readCall(texts []Text, i int) {
 		text := s.redact("", shorten(body, argsLimit))
 		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
 	}
-	switch {
-	case plan:
+	if plan {
 		limit = listLimit
-	case t.Place > s.asked: // what is being done now
-		limit = max(limit, min(listLimit, s.o.Room/2))
 	}
 	it := &item{kind: callItem, place: t.Place, plan: plan}
 	for i := range cells {

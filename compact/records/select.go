@@ -51,7 +51,7 @@ func (s *Set) Select(room int) Selection {
 	}
 	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
 	c.newest(int(freshShare*float64(room)), room)
-	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && (it.meant || it.place > s.asked) })
+	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && it.meant })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.reserve(int(siblingShare*float64(room)), room, c.beside)
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
