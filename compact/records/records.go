@@ -73,6 +73,8 @@ type Set struct {
 	listed map[string]*listing // the newest with a line, by the line
 	before int                 // the place of the request before the newest
 	asked  int                 // the place of the newest request
+	again  bool                // an earlier selection is among the texts
+	spoke  int                 // the place of what the assistant said last
 	brief  bool                // the conversation ends with a request too short to say what it asks
 	owner  string              // the label of those whose records stand side by side, "" where all are one's
 	serves string              // the value behind it that was used last, "" for an unknown one
@@ -148,6 +150,10 @@ func Collect(texts []Text, o Options) *Set {
 			s.last[keyOf(t)] = i
 		case User:
 			s.before, s.asked = s.asked, t.Place
+		case Assistant:
+			s.spoke = t.Place
+		case Earlier:
+			s.again = true
 		}
 	}
 	s.values.init(size)

@@ -19,10 +19,11 @@ func (s *Set) told(it *item) bool {
 	return it.row != nil && it.row.keyed && s.acted[it.row.of.whole].place == it.place
 }
 
-// lastLead is the line that tells what the assistant said last; nil where that stays.
+// lastLead is the line that tells what the assistant said last; where an earlier summary is
+// carried on, the newest that this one has not. nil for none, or where that text stays.
 func (c *choice) lastLead() *item {
 	for _, it := range slices.Backward(c.s.items) {
-		if it.kind == assistantItem && it.lead && !it.carried {
+		if it.kind == assistantItem && it.lead && !it.carried && (c.s.again || it.place == c.s.spoke) {
 			return it
 		}
 	}

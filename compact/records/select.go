@@ -44,12 +44,7 @@ func (s *Set) Select(room int) Selection {
 		least = lastLeast
 	}
 	c.reserve(max(least, int(lastShare*float64(room))), room, func(it *item) bool { return it == last })
-	c.reserve(int(beforeShare*float64(room)), room, func(it *item) bool { return it.kind == userItem && it.place >= s.before })
-	said := int(saidShare * float64(room))
-	if s.said() > said { // then the newest first, up to half of that
-		said = said * 2 / 3
-	}
-	c.reserve(said, room, func(it *item) bool { return it.kind == userItem })
+	c.reserve(int(saidShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
 	c.newest(int(freshShare*float64(room)), room)
 	c.reserve(int(meantShare*float64(room)), room, func(it *item) bool { return it.kind == callItem && it.meant })
 	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
@@ -71,8 +66,7 @@ func (s *Set) Select(room int) Selection {
 const (
 	lastShare    = 0.1
 	lastLeast    = 64   // tokens, where the open request is too short to say what it asks
-	beforeShare  = 0.3  // the request before the newest
-	saidShare    = 0.3  // what people wrote, where all of it fits
+	saidShare    = 0.25 // what people wrote
 	meantShare   = 0.45 // the lines of calls that what stays speaks of
 	callShare    = 0.15 // the newest lines of the ledger
 	siblingShare = 0.5  // of a list in a record, what stands beside a thing that is spoken of
@@ -131,22 +125,13 @@ const (
 // What lines are worth more, or less, than records with the same values: those of people,
 // of calls and of the assistant, and what the tail speaks of. A plan takes up to planShare of the room.
 const (
-	userWorth    = 2
-	callWorth    = 2.5
-	focusWorth   = 3
-	planShare    = 0.15
-	carriedShare = 0.8 // what an earlier summary said, newest first, stays up to this
+	userWorth      = 2
+	assistantWorth = 1.5
+	callWorth      = 2.5
+	focusWorth     = 3
+	planShare      = 0.15
+	carriedShare   = 0.8 // what an earlier summary said, newest first, stays up to this
 )
-
-// said is what all words of people cost.
-func (s *Set) said() (n int) {
-	for _, it := range s.items {
-		if it.kind == userItem {
-			n += it.cost
-		}
-	}
-	return n
-}
 
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
@@ -180,6 +165,8 @@ func (c *choice) worth(it *item) float64 {
 	switch it.kind {
 	case userItem:
 		sum *= userWorth
+	case assistantItem:
+		sum *= assistantWorth
 	case quoteItem:
 		sum = (sum + it.rare) * (1 + 4*it.near)
 	case callItem:
