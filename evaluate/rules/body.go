@@ -47,6 +47,8 @@ func (v *view) evidence(r *errortext.Reply) finding {
 		if v.ask.is(actor) {
 			return fails("body-flag", errortext.Words(r.Doc, r.Reason), "its member "+key+" says that it was not done").unsure()
 		}
+	case errortext.ByClass:
+		return fails("body-status", r.Said(), "its member "+key+" names an exception")
 	default:
 	}
 	return finding{}

@@ -17,6 +17,7 @@ type Reply struct {
 	err       int32 // describes an error
 	flag      int32 // says with true or false that the call failed
 	status    int32 // is a word for failure
+	class     int32 // is the name of an exception
 	code      int32 // is an error code
 	Message   int32
 	Exit      int32 // is the exit status of a process
@@ -122,12 +123,21 @@ func (r *Reply) plain(c int32) {
 	case n.Kind == loosejson.Object && strings.HasSuffix(key, "status"): // requestStatus
 		r.Envelopes = append(r.Envelopes, c)
 		return
+	case n.Kind == loosejson.String && namesException(n.Val):
+		r.class = c
+		return
 	case n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")):
 		r.undone = c
 	case strings.HasSuffix(key, "reason") && r.Doc.Filled(c):
 		r.Reason = c
 	}
 	r.other(c)
+}
+
+// namesException reports whether a value is the name of an exception and nothing else, with or
+// without what it belongs to: "ZodError", "com.amazonaws.dynamodb#ResourceInUseException".
+func namesException(s string) bool {
+	return (strings.HasSuffix(s, "Error") || strings.HasSuffix(s, "Exception")) && Thrown(s[strings.LastIndexByte(s, '#')+1:])
 }
 
 // leftUndone reports whether a member lists what was not done: UnprocessedItems, failedRows.
@@ -234,6 +244,7 @@ const (
 	ByCode          // status: 404, errno: 2
 	ByStatus        // status: "failed"
 	ByUndone        // routed: false
+	ByClass         // name: "ZodError"
 )
 
 // Failure returns what the object itself says against the call, and the member that says it.
@@ -250,6 +261,8 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByCode, r.code
 	case r.status != 0 && (r.Members <= 2 && !r.lists || !r.Record && (r.Message != 0 || r.Others == 0)):
 		return ByStatus, r.status
+	case r.class != 0 && r.Message != 0 && !r.Record:
+		return ByClass, r.class
 	}
 	return r.omission()
 }
