@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"memoryd/evaluate/rules"
 	"memoryd/evaluate/score"
@@ -27,12 +28,12 @@ func main() {
 	root := flag.String("root", "..", "the folder of the sources")
 	check := flag.Bool("check", true, "leave out one source at a time, and print the figures")
 	flag.StringVar(&show, "show", "", "print what the judge gets wrong in the source of this name")
-	models := flag.String("models", "",
+	kept := flag.String("models", "",
 		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
 	programs := flag.String("programs", "", "first run the programs of this machine that this list names: commands.txt, documents.txt, tools.txt or unseen.txt")
 	servers := flag.Bool("servers", false, "first run the servers that servers.txt names, to be measured by what they answer")
 	flag.Parse()
-	if err := run(*root, *models, *programs, *check, *servers); err != nil {
+	if err := run(*root, *kept, *programs, *check, *servers); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -41,7 +42,7 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root, models, programs string, check, servers bool) error {
+func run(root, kept, programs string, check, servers bool) error {
 	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
 	if programs != "" {
 		if err := runPrograms(context.Background(), filepath.Join(folder, programs), outputs); err != nil {
@@ -54,24 +55,17 @@ func run(root, models, programs string, check, servers bool) error {
 		}
 	}
 	judge := rules.New()
-	sources, err := read(outputs, os.Getenv("MEMORYD_TEST_DATA"))
+	sources, err := readAll(judge, root, os.Getenv("MEMORYD_TEST_DATA"))
 	if err != nil {
 		return err
 	}
-	random, err := readRecords(folder)
-	if err != nil {
-		return err
-	}
-	sources = append(sources, random...)
-	for _, s := range sources {
-		s.readFeatures(judge)
-	}
-	fold(sources, models != "")
-	if models != "" {
-		return leaveOneOut(judge, sources, filepath.Join(models, digest(sources)))
+	fold(sources, kept != "")
+	all := sync.OnceValue(func() *models { return fit(sources, "", nil) })
+	if kept != "" {
+		return leaveOneOut(judge, sources, all, filepath.Join(kept, digest(sources)))
 	}
 	if check {
-		if err := leaveOneOut(judge, sources, ""); err != nil {
+		if err := leaveOneOut(judge, sources, all, ""); err != nil {
 			return err
 		}
 	}
@@ -79,23 +73,58 @@ func run(root, models, programs string, check, servers bool) error {
 		return errors.New("nothing is written: MEMORYD_TEST_DATA must name the folder of the recordings, from which the model is learned too")
 	}
 	file := filepath.Join(root, "evaluate", "score", "weights.bin")
-	return os.WriteFile(file, fit(sources, ""), 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(file, all().encode(), 0o644) //nolint:gosec // a file of the sources
 }
 
-// fit learns from all sources but those of a fold and those that are held out.
-func fit(sources []*source, fold string) []byte {
-	var bias [2]float64
-	weights := new([2][1 << score.Bits]float64)
-	for k, yes := range []string{score.Failed: "error", score.Nothing: "partial"} {
+// readAll reads all sources, with the features of their calls.
+func readAll(judge *rules.Judge, root, recordings string) ([]*source, error) {
+	sources, err := read(filepath.Join(root, "evaluate", "rules", "testdata", "outputs"), recordings)
+	if err != nil {
+		return nil, err
+	}
+	random, err := readRecords(filepath.Join(root, "bench", "train"))
+	if err != nil {
+		return nil, err
+	}
+	sources = append(sources, random...)
+	for _, s := range sources {
+		s.readFeatures(judge)
+	}
+	return sources, nil
+}
+
+// questions are the labels that the model's heads ask for.
+var questions = [...]string{score.Failed: "error", score.Nothing: "partial"}
+
+// models are those of the questions.
+type models [len(questions)]*model
+
+func (m *models) encode() []byte {
+	var bias [len(questions)]float64
+	weights := new([len(questions)][1 << score.Bits]float64)
+	for k, one := range m {
+		bias[k], weights[k] = one.bias, one.weights
+	}
+	return score.Encode(bias, weights)
+}
+
+// fit learns from all sources but those of a fold and those that are held out. It starts at
+// models that learned from about the same, or at none.
+func fit(sources []*source, fold string, from *models) *models {
+	if from == nil {
+		from = &models{{}, {}}
+	}
+	m := &models{}
+	for k, yes := range questions {
 		var examples []example
 		for _, s := range sources {
 			if s.fold != fold && !s.held {
 				examples = append(examples, s.examples(yes)...)
 			}
 		}
-		bias[k], weights[k] = learn(examples)
+		m[k] = learn(examples, from[k])
 	}
-	return score.Encode(bias, weights)
+	return m
 }
 
 // figures count what a judge made of calls.
@@ -119,18 +148,18 @@ func share(a, b int) float64 {
 }
 
 // leaveOneOut judges each source with a score that learned from all others.
-func leaveOneOut(judge *rules.Judge, sources []*source, kept string) error {
+func leaveOneOut(judge *rules.Judge, sources []*source, all func() *models, kept string) error {
 	total := map[string]*figures{}
-	models := map[string]*score.Model{}
+	without := map[string]*score.Model{}
 	for _, s := range sources {
-		if models[s.fold] == nil {
-			m, err := modelWithout(sources, s.fold, kept)
+		if without[s.fold] == nil {
+			m, err := modelWithout(sources, s.fold, all, kept)
 			if err != nil {
 				return err
 			}
-			models[s.fold] = m
+			without[s.fold] = m
 		}
-		f := s.judged(judge.With(models[s.fold]))
+		f := s.judged(judge.With(without[s.fold]))
 		fmt.Printf("%-36s %5d calls: %v\n", s.name, len(s.calls), f)
 		if total[s.group()] == nil {
 			total[s.group()] = &figures{}
@@ -146,11 +175,11 @@ func leaveOneOut(judge *rules.Judge, sources []*source, kept string) error {
 }
 
 // modelWithout learns from all but a fold, or takes what is kept of that.
-func modelWithout(sources []*source, fold, kept string) (*score.Model, error) {
+func modelWithout(sources []*source, fold string, all func() *models, kept string) (*score.Model, error) {
 	file := kept + "_" + fold
 	raw, err := os.ReadFile(file) //nolint:gosec // written below
 	if err != nil {
-		raw = fit(sources, fold)
+		raw = fit(sources, fold, all()).encode()
 		if kept != "" {
 			if err := keep(file, raw); err != nil {
 				return nil, err

@@ -20,7 +20,7 @@ import (
 // good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
 	"twentysixth.txt", "programs.txt", "commandsaside.txt", "documentsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
-	"toolsaside.txt", "unseen.txt",
+	"toolsaside.txt", "unseen.txt", "messagesaside.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
@@ -37,6 +37,10 @@ const (
 	generated       = "generated.txt"
 	translations    = "translations.txt"
 	generatedWeight = 0.2
+
+	// messages are those that applications show, without what they were shown for.
+	messages       = "messages.txt"
+	messagesWeight = 0.5
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
@@ -195,6 +199,8 @@ func (s *source) examples(yes string) (examples []example) {
 		switch s.name {
 		case generated, translations:
 			e.weight = generatedWeight
+		case messages:
+			e.weight = messagesWeight
 		case records:
 			e.weight = recordsWeight
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"testing"
 
 	"memoryd"
@@ -27,6 +29,27 @@ func TestRandomRecordsAreNoFailuresAndPlainWordsAre(t *testing.T) {
 		if recall := share(f.hit, f.hit+f.miss); recall < 0.85 {
 			t.Errorf("%s: recall %.3f, want 0.85", s.name, recall)
 		}
+	}
+}
+
+// What is learned depends on the examples alone, not on their order.
+func TestTheOrderOfTheExamplesMovesNoByte(t *testing.T) {
+	sources, err := readRecords(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := rules.New()
+	for _, s := range sources {
+		s.readFeatures(judge)
+	}
+	want := fit(sources, "", nil).encode()
+	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // of examples
+	for _, s := range sources {
+		random.Shuffle(len(s.calls), func(i, j int) { s.calls[i], s.calls[j] = s.calls[j], s.calls[i] })
+	}
+	random.Shuffle(len(sources), func(i, j int) { sources[i], sources[j] = sources[j], sources[i] })
+	if !bytes.Equal(want, fit(sources, "", nil).encode()) {
+		t.Error("another order gives other weights")
 	}
 }
 
