@@ -33,6 +33,10 @@ const (
 // CorrectionKind is the record kind of labelled calls.
 const CorrectionKind = "correction"
 
+func correctionKey(ref memoryd.ToolRef, call memoryd.CallKey) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: CorrectionKind, ID: call.String()}
+}
+
 // CorrectCall requests a new evaluation of a stored call.
 type CorrectCall struct {
 	memoryd.ToolRef
@@ -59,11 +63,9 @@ func (d *Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err 
 	if err != nil {
 		return out, err
 	}
-	_, err = d.Store.PutRecord(ctx, store.Record{
-		RecordKey: store.RecordKey{ToolRef: r.ToolRef, Kind: CorrectionKind, ID: r.Key.String()},
-		Revision:  store.AnyRevision, Data: line,
-	})
-	if err != nil {
+	if _, err = d.Store.PutRecord(ctx, store.Record{
+		RecordKey: correctionKey(r.ToolRef, r.Key), Revision: store.AnyRevision, Data: line,
+	}); err != nil {
 		return out, err
 	}
 	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: call.Evaluation}); err != nil {
@@ -176,7 +178,7 @@ func (d *Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err er
 	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: e}); err != nil {
 		return out, err
 	}
-	err = d.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: r.ToolRef, Kind: CorrectionKind, ID: r.Key.String()})
+	err = d.Store.DeleteRecord(ctx, correctionKey(r.ToolRef, r.Key))
 	d.Survey.Changed(r.ToolRef)
 	call.Evaluation = e
 	return StoredCall{Call: call}, err

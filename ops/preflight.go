@@ -7,7 +7,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
-	"memoryd/internal/access"
 )
 
 // PreflightRequest requests a forecast for a planned call.
@@ -54,9 +53,7 @@ func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, er
 	}
 	// The history that it is held against was redacted likewise.
 	r.Input = d.Redaction.JSON(ctx, r.Input)
-	if source := access.Of(ctx).Source; source != access.Local {
-		r.By.Source = source
-	}
+	r.By.Source = sourceOf(ctx)
 	a, err := d.Forecasts.Assess(ctx, r.ToolRef, r.Input, r.By)
 	if err != nil {
 		return nil, err

@@ -267,12 +267,11 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 	m.judged.add(l.failed())
 	for r := range Rules {
 		if set.has(r) {
-			m.rates.Met[r].add(l.failed())
+			m.rates[r].add(l.failed())
 		}
 	}
 	if !l.failed() {
 		good[set]++
-		m.rates.Good++
 	}
 }
 

@@ -52,15 +52,12 @@ func (c Count) rate() float64 { return (float64(c.Failed) + 0.5) / (float64(c.Ca
 // allFailed reports calls of which none worked.
 func (c Count) allFailed() bool { return c.Calls > 0 && c.Failed == c.Calls }
 
-// Rates count the outcomes of calls that met each rule, and all good calls.
-type Rates struct {
-	Met  [Rules]Count
-	Good int
-}
+// Rates count the outcomes of the calls that met each rule.
+type Rates [Rules]Count
 
 // startRates are where the rate of a rule starts: that of the public recordings that
 // docs/guidelines.md names.
-var startRates = [Rules]Count{
+var startRates = Rates{
 	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {48, 44},
 	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {131, 67},
 }
@@ -71,7 +68,7 @@ const startCalls = 4
 // of is the rate of a rule, shrunk towards the start (beta-binomial), and the number of
 // calls that it counts for.
 func (r *Rates) of(rule Rule) (rate, weight float64) {
-	c, start := r.Met[rule], startRates[rule]
+	c, start := r[rule], startRates[rule]
 	weight = float64(c.Calls) + startCalls
 	return (float64(c.Failed) + startCalls*start.rate()) / weight, weight
 }
@@ -166,6 +163,10 @@ func watch(tool *Rates, good map[rules]int, base, falseAlarms float64) (watched 
 		}
 	}
 	slices.SortStableFunc(order, func(a, b Rule) int { return cmp.Compare(rates[b], rates[a]) })
+	all := 0
+	for _, n := range good {
+		all += n
+	}
 	for _, r := range order {
 		with := watched
 		with.put(r)
@@ -175,7 +176,7 @@ func watch(tool *Rates, good map[rules]int, base, falseAlarms float64) (watched 
 				alarms += n
 			}
 		}
-		if (float64(alarms)+falseAlarms)/float64(tool.Good+1) <= falseAlarms {
+		if (float64(alarms)+falseAlarms)/float64(all+1) <= falseAlarms {
 			watched = with
 		}
 	}

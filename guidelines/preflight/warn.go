@@ -106,7 +106,7 @@ func (m *Model) change(refused *runCall, fix fix) string {
 			return remedy + "."
 		}
 	}
-	c := m.rates.Met[RepeatsFailure]
+	c := m.rates[RepeatsFailure]
 	if c.Calls == 0 {
 		return "Change the input before it is sent again."
 	}
@@ -194,7 +194,7 @@ const highRisk = 0.9
 
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
-	if m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+	if m.rates[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
 		return Warning{}, false
 	}
 	w := Warning{}
