@@ -261,15 +261,17 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByCode, r.code
 	case r.status != 0 && (r.Members <= 2 && !r.lists || !r.Record && (r.Message != 0 || r.Others == 0)):
 		return ByStatus, r.status
-	case r.class != 0 && r.Message != 0 && !r.Record:
-		return ByClass, r.class
 	}
-	return r.omission()
+	return r.unnamed()
 }
 
-// omission is that something was not done, where that is all, or there is a reason.
-func (r *Reply) omission() (Ground, int32) {
-	if r.undone != 0 && (r.Members == 1 || r.Reason != 0) {
+// unnamed returns what members without a role say against the call: the name of an exception
+// beside a message; and that something was not done, where that is all, or there is a reason.
+func (r *Reply) unnamed() (Ground, int32) {
+	switch {
+	case r.class != 0 && r.Message != 0 && !r.Record && !r.IsRecord():
+		return ByClass, r.class
+	case r.undone != 0 && (r.Members == 1 || r.Reason != 0):
 		return ByUndone, r.undone
 	}
 	return noGround, 0
