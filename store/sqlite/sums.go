@@ -93,26 +93,16 @@ func function[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&pointer))
 type summing struct {
 	inner uintptr // the system's sqlite3_vfs
 	mu    sync.Mutex
-	ours  map[replaced]uintptr  // methods
-	logs  map[uintptr]*gathered // by their open files
-	funcs []any                 // keeps alive what SQLite's structures point to
+	ours  map[uintptr]uintptr // methods by those of the system that they replace
+	funcs []any               // keeps alive what SQLite's structures point to
 }
-
-// replaced are methods of the system, and of which files: a database's or a log's.
-type replaced struct {
-	methods uintptr
-	kind    int32
-}
-
-// transfer is the type of the methods that read and write.
-type transfer = func(tls *libc.TLS, f, buf uintptr, n int32, offset int64) int32
 
 // registerSums puts the VFS into SQLite's list, once in the life of the process. The
 // variable keeps it from the garbage collector, which does not see SQLite's pointers.
 var registerSums = sync.OnceValues(func() (*summing, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	v := &summing{inner: sqlite3.Xsqlite3_vfs_find(tls, 0), ours: map[replaced]uintptr{}, logs: map[uintptr]*gathered{}}
+	v := &summing{inner: sqlite3.Xsqlite3_vfs_find(tls, 0), ours: map[uintptr]uintptr{}}
 	name, err := libc.CString(sumsVFS)
 	outer := libc.Xcalloc(tls, 1, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
 	if err != nil || outer == 0 || v.inner == 0 {
@@ -135,13 +125,12 @@ func (v *summing) pointer(f any) uintptr {
 	return (*iface)(unsafe.Pointer(&f))[1]
 }
 
-// open opens a file as the system does; a database and its log get our methods.
+// open opens a file as the system does; a database gets our methods.
 func (v *summing) open(tls *libc.TLS, _, name, f uintptr, flags int32, out uintptr) int32 {
 	rc := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](v.inner).FxOpen)(tls, v.inner,
 		name, f, flags, out)
-	kind := flags & (sqlite3.SQLITE_OPEN_MAIN_DB | sqlite3.SQLITE_OPEN_WAL)
-	if file := at[sqlite3.Tsqlite3_file](f); rc == sqlite3.SQLITE_OK && kind != 0 && file.FpMethods != 0 {
-		methods := v.methods(tls, replaced{file.FpMethods, kind})
+	if file := at[sqlite3.Tsqlite3_file](f); rc == sqlite3.SQLITE_OK && flags&sqlite3.SQLITE_OPEN_MAIN_DB != 0 && file.FpMethods != 0 {
+		methods := v.methods(tls, file.FpMethods)
 		if methods == 0 {
 			return sqlite3.SQLITE_NOMEM
 		}
@@ -150,8 +139,9 @@ func (v *summing) open(tls *libc.TLS, _, name, f uintptr, flags int32, out uintp
 	return rc
 }
 
-// methods are those of the system, some of them replaced.
-func (v *summing) methods(tls *libc.TLS, of replaced) uintptr {
+// methods are those of the system but for reading and writing. Version 2 has no
+// memory-mapped reads, which nobody could check.
+func (v *summing) methods(tls *libc.TLS, of uintptr) uintptr {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if known := v.ours[of]; known != 0 {
@@ -162,20 +152,9 @@ func (v *summing) methods(tls *libc.TLS, of replaced) uintptr {
 		return 0
 	}
 	m := at[sqlite3.Tsqlite3_io_methods](address)
-	*m = *at[sqlite3.Tsqlite3_io_methods](of.methods)
-	if of.kind == sqlite3.SQLITE_OPEN_WAL {
-		v.gather(m)
-	} else {
-		v.sum(m)
-	}
-	v.ours[of] = address
-	return address
-}
-
-// sum has pages of a database summed when they are written, and compared when they are
-// read. Version 2 has no memory-mapped reads, which nobody could check.
-func (v *summing) sum(m *sqlite3.Tsqlite3_io_methods) {
+	*m = *at[sqlite3.Tsqlite3_io_methods](of)
 	m.FiVersion = min(m.FiVersion, 2)
+	type transfer = func(tls *libc.TLS, f, buf uintptr, n int32, offset int64) int32
 	read, write := function[transfer](m.FxRead), function[transfer](m.FxWrite)
 	m.FxRead = v.pointer(func(tls *libc.TLS, f, buf uintptr, n int32, offset int64) int32 {
 		rc := read(tls, f, buf, n, offset)
@@ -198,4 +177,6 @@ func (v *summing) sum(m *sqlite3.Tsqlite3_io_methods) {
 	m.FxDeviceCharacteristics = v.pointer(func(tls *libc.TLS, f uintptr) int32 {
 		return traits(tls, f) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
 	})
+	v.ours[of] = address
+	return address
 }
