@@ -44,6 +44,7 @@ type shape struct {
 	backing
 
 	pieces []piece // a raw part that varies is ""
+	short  bool    // some went on in another way
 }
 
 // messagesOf groups what calls that went wrong said: word for word what is often said, by several
@@ -143,6 +144,7 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 }
 
 func (s *shape) take(ob *Observation, ps []piece, party uint64) {
+	s.short = s.short || len(ps) != len(s.pieces)
 	s.pieces = s.pieces[:min(len(ps), len(s.pieces))]
 	for i := range s.pieces {
 		if s.pieces[i].raw != ps[i].raw {
@@ -158,9 +160,12 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 
 // text shows what all messages share, and masks what varies.
 func (s *shape) text() string {
-	shown := make([]string, len(s.pieces))
+	shown := make([]string, len(s.pieces), len(s.pieces)+1)
 	for i, p := range s.pieces {
 		shown[i] = cmp.Or(p.raw, p.mask)
+	}
+	if s.short && shown[len(shown)-1] != maskAny {
+		shown = append(shown, maskAny)
 	}
 	return strings.Join(shown, " ")
 }

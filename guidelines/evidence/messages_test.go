@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"memoryd"
@@ -88,6 +89,22 @@ func TestAValueWithinAWordIsKept(t *testing.T) {
 		})
 	}
 	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != "The user … cannot be found in …_home" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Messages that go on in different ways are shown as far as they agree, with a sign that more was said.
+func TestAMessageThatIsCutSaysSo(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 4 {
+		calls = append(calls, memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
+			Output: "the plan was refused as these steps of it are not ready: " + strings.Repeat("a step ", i+1), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+		})
+	}
+	want := "the plan was refused as these steps of it are not ready: a step …"
+	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != want {
 		t.Errorf("got %+v", got)
 	}
 }
