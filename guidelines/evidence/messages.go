@@ -27,7 +27,10 @@ type Message struct {
 }
 
 const (
-	maxShapes = 200
+	// similarity is the share of equal tokens from which two messages of equal length are of one
+	// form; Drain's st.
+	similarity = 0.7
+	maxShapes  = 200
 	// oftenSaid is in how many calls, and runs, a message stands word for word that is one of its own;
 	// of others what varies is masked.
 	oftenSaid = 2
@@ -47,8 +50,46 @@ type shape struct {
 	short  bool    // some went on in another way
 }
 
+// shapes are the forms of messages: the list of all, by what of a message names them, and of those
+// that are not often said word for word, by their number of tokens.
+type shapes struct {
+	list   []*shape
+	byForm map[string]*shape
+	rare   map[int][]*shape
+}
+
+// of is the form of a message; nil where there are too many.
+func (all *shapes) of(said *wording, often bool) *shape {
+	begins := said.pieces[:min(len(said.pieces), comparedPieces)]
+	form := join(begins)
+	if often {
+		form = said.text
+	}
+	if s := all.byForm[form]; s != nil {
+		return s
+	}
+	if !often {
+		rare := all.rare[len(begins)]
+		if at := slices.IndexFunc(rare, func(o *shape) bool { return o.like(begins) }); at >= 0 {
+			all.byForm[form] = rare[at]
+			return rare[at]
+		}
+	}
+	if len(all.list) == maxShapes {
+		return nil
+	}
+	s := &shape{pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
+	all.list, all.byForm[form] = append(all.list, s), s
+	if !often {
+		all.rare[len(begins)] = append(all.rare[len(begins)], s)
+	}
+	return s
+}
+
 // messagesOf groups what calls that went wrong said: word for word what is often said, by several
-// parties where they are known, and the rest by what is left where what varies is masked.
+// parties where they are known, and the rest by form. That is Drain (He, Zhu, Zheng and Lyu, "Drain:
+// an online log parsing approach with fixed depth tree", ICWS 2017) with the number of tokens as its
+// only level.
 func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 	explained := map[memoryd.CallKey]bool{}
 	for i := range found {
@@ -71,22 +112,14 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 		whole[text].add(ob.ownRun(), who.of[i])
 	}
 	half := max(halfWeight, float64(len(obs))/4)
-	shapes := map[string]*shape{}
-	var all []*shape
+	all := shapes{byForm: map[string]*shape{}, rare: map[int][]*shape{}}
 	for _, i := range wrong {
 		ob := &obs[i]
 		said := ob.message()
-		form := join(said.pieces[:min(len(said.pieces), comparedPieces)])
-		if w := whole[said.text]; w.calls >= oftenSaid && len(w.runs) >= oftenSaid && !who.sole(w.by) {
-			form = said.text
-		}
-		s := shapes[form]
+		w := whole[said.text]
+		s := all.of(said, w.calls >= oftenSaid && len(w.runs) >= oftenSaid && !who.sole(w.by))
 		if s == nil {
-			if len(all) == maxShapes {
-				continue
-			}
-			s = &shape{pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
-			shapes[form], all = s, append(all, s)
+			continue
 		}
 		s.take(ob, said.pieces, who.of[i])
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
@@ -94,9 +127,9 @@ func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
 			s.Unexplained++
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
-	list := make([]Message, len(all))
-	for i, s := range all {
+	slices.SortStableFunc(all.list, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
+	list := make([]Message, len(all.list))
+	for i, s := range all.list {
 		s.Calls, s.Runs, s.Sole, s.Text = s.calls, len(s.runs), who.sole(s.by), s.text()
 		list[i] = s.Message
 	}
@@ -143,6 +176,17 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 	return nil
 }
 
+// like reports whether a message that begins with ps has the form.
+func (s *shape) like(ps []piece) bool {
+	same := 0
+	for i, p := range ps {
+		if s.pieces[i].mask == p.mask {
+			same++
+		}
+	}
+	return float64(same) >= similarity*float64(len(ps))
+}
+
 func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 	s.short = s.short || len(ps) != len(s.pieces)
 	s.pieces = s.pieces[:min(len(ps), len(s.pieces))]
@@ -164,9 +208,10 @@ func (s *shape) text() string {
 	for i, p := range s.pieces {
 		shown[i] = cmp.Or(p.raw, p.mask)
 	}
-	if s.short && shown[len(shown)-1] != maskAny {
+	if s.short {
 		shown = append(shown, maskAny)
 	}
+	shown = slices.CompactFunc(shown, func(a, b string) bool { return a == maskAny && b == maskAny })
 	return strings.Join(shown, " ")
 }
 

@@ -108,3 +108,18 @@ func TestAMessageThatIsCutSaysSo(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A word that no caller sent may differ in each message: together they are told as one.
+func TestMessagesThatDifferInAWordAreOne(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 4 {
+		calls = append(calls, memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
+			Output: "Error: the plan is no good " + []string{"today", "here", "now", "yet"}[i], Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+		})
+	}
+	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != "Error: the plan is no good …" || got[0].Calls != 4 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -91,7 +91,11 @@ func (w *world) read(tool string, p planted) map[origin.Place]string {
 		if i%6 == 0 {
 			messages = append(messages, map[string]any{"role": "user", "content": "Look for " + p[origin.Caller] + " and go on."})
 		}
-		messages = append(messages, map[string]any{"role": "assistant", "content": "Next is " + p[origin.Model] + ".", "tool_calls": []any{map[string]any{"id": id, "type": "function", "function": map[string]any{"name": tool, "arguments": "{}"}}}},
+		next := "Next is " + p[origin.Model] + "."
+		if i > 20 { // what stays
+			next = "Next."
+		}
+		messages = append(messages, map[string]any{"role": "assistant", "content": next, "tool_calls": []any{map[string]any{"id": id, "type": "function", "function": map[string]any{"name": tool, "arguments": "{}"}}}},
 			map[string]any{"role": "tool", "tool_call_id": id, "content": "found " + p[origin.Run] + " and " + w.phrase(40)})
 	}
 	var small struct{ Summary string }

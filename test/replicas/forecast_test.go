@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -14,18 +15,21 @@ func TestAFailureOnOneReplicaIsForecastOnAllWithinASecond(t *testing.T) {
 	const most = 20 * time.Second // on a machine that has much else to do; the figure is printed
 	f := launch(t, "log: {level: error}\n", "")
 	for n := range 30 {
-		f.record(n, fmt.Sprintf(`{"order":"o%d"}`, n), "done", "before")
+		f.record(n, order("good", n), "done", "before")
 	}
 	worst := time.Duration(0)
 	for round := range 3 {
 		for from := range replicasOf {
-			run, input := fmt.Sprintf("run %d %d", round, from), fmt.Sprintf(`{"order":"x%d%d"}`, round, from)
+			run, input := fmt.Sprintf("run %d %d", round, from), order("failed", 10*round+from)
 			for at := range replicasOf {
 				if risk, rules := f.ask(at, input, run); risk > 0.5 || len(rules) > 0 {
 					t.Errorf("replica %d, before the failure: risk %.2f, warnings %v", at, risk, rules)
 				}
 			}
 			f.record(from, input, "Error: order not found", run)
+			for n := range 4 { // one failure among good calls
+				f.record(n, order("good", 100*round+10*from+n), "done", fmt.Sprintf("good run %d %d %d", round, from, n))
+			}
 			for at := range replicasOf {
 				began := time.Now()
 				for {
@@ -46,6 +50,12 @@ func TestAFailureOnOneReplicaIsForecastOnAllWithinASecond(t *testing.T) {
 		}
 	}
 	t.Logf("at most %v after a failure every replica forecast it", worst.Round(time.Millisecond))
+}
+
+// order is an input that nothing but its value tells from others.
+func order(kind string, n int) string {
+	sum := sha256.Sum256(fmt.Append(nil, kind, n))
+	return fmt.Sprintf(`{"order":"%x"}`, sum[:4])
 }
 
 // record adds one call of a run through a replica.
