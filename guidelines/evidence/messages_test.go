@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"memoryd"
@@ -58,68 +57,37 @@ func TestAMessageThatIsOftenSaidIsShownWordForWord(t *testing.T) {
 	}
 }
 
-// Errors of one service begin alike and differ in their codes: they are told one by one.
-func TestCodesThatDifferPartMessages(t *testing.T) {
+// What calls said is told word for word where it is often said, and by form else; what a caller sent
+// is left out where it stands as a word of its own.
+func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 	t.Parallel()
-	said := []string{
-		"An error occurred (NoSuchBucket) when calling the PutObject operation: The specified bucket does not exist",
-		"An error occurred (InvalidStorageClass) when calling the PutObject operation: The storage class you gave is not valid",
-	}
-	var calls []memoryd.Call
-	for i := range 12 {
-		calls = append(calls, memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "put"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
-			Output: said[i%2], Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, i/2, i%3), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+	const (
+		noBucket = "An error occurred (NoSuchBucket) when calling the PutObject operation: The specified bucket does not exist"
+		noClass  = "An error occurred (InvalidStorageClass) when calling the PutObject operation: The storage class you gave is not valid"
+		refused  = "the plan was refused as these steps of it are not ready:"
+	)
+	for name, c := range map[string]struct{ said, want []string }{
+		"codes differ":         {[]string{noBucket, noClass, noBucket, noClass}, []string{noClass, noBucket}},
+		"a value in a word":    {[]string{"The user ann cannot be found in ann_home"}, []string{"The user … cannot be found in …_home"}},
+		"another word each":    {[]string{"the plan is no good today", "the plan is no good here", "the plan is no good now"}, []string{"the plan is no good …"}},
+		"cut where some go on": {[]string{refused + " a step", refused + " a step a step", refused + " a step a step b"}, []string{refused + " a step …"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls []memoryd.Call
+			for i, said := range c.said {
+				calls = append(calls, memoryd.Call{
+					ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "put"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
+					Output: said, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, i, i), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+				})
+			}
+			var got []string
+			for _, m := range evidence.Mine("put", evidence.Merge(nil, calls), calls).Messages {
+				got = append(got, m.Text)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
 		})
-	}
-	got := evidence.Mine("put", evidence.Merge(nil, calls), calls).Messages
-	if len(got) != 2 || got[0].Text != said[1] || got[1].Text != said[0] {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// What a caller sent is left out of a message where it stands as a word, and not within another.
-func TestAValueWithinAWordIsKept(t *testing.T) {
-	t.Parallel()
-	var calls []memoryd.Call
-	for i := range 4 {
-		calls = append(calls, memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
-			Output: "The user ann cannot be found in ann_home", Evaluation: memoryd.Evaluation{State: memoryd.Judged},
-		})
-	}
-	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != "The user … cannot be found in …_home" {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// Messages that go on in different ways are shown as far as they agree, with a sign that more was said.
-func TestAMessageThatIsCutSaysSo(t *testing.T) {
-	t.Parallel()
-	var calls []memoryd.Call
-	for i := range 4 {
-		calls = append(calls, memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
-			Output: "the plan was refused as these steps of it are not ready: " + strings.Repeat("a step ", i+1), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
-		})
-	}
-	want := "the plan was refused as these steps of it are not ready: a step …"
-	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != want {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// A word that no caller sent may differ in each message: together they are told as one.
-func TestMessagesThatDifferInAWordAreOne(t *testing.T) {
-	t.Parallel()
-	var calls []memoryd.Call
-	for i := range 4 {
-		calls = append(calls, memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "get"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
-			Output: "Error: the plan is no good " + []string{"today", "here", "now", "yet"}[i], Evaluation: memoryd.Evaluation{State: memoryd.Judged},
-		})
-	}
-	if got := evidence.Mine("get", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != "Error: the plan is no good …" || got[0].Calls != 4 {
-		t.Errorf("got %+v", got)
 	}
 }
