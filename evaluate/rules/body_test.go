@@ -59,6 +59,7 @@ func TestStructuredBodies(t *testing.T) {
 		"an exception's name":       {"delete_repository", nil, `{"__type": "io.ecr#RepositoryNotEmptyException", "message": "the repository with the name web still has images"}`, 0, "body-status"},
 		"a serialized exception":    {"add_user", nil, `{"name": "ConflictError", "message": "A user with this mail is there already"}`, 0, "body-status"},
 		"an exception as data":      {"get_class", nil, `{"id": 5, "name": "ConflictError", "description": "thrown when two writes meet"}`, 1, ""},
+		"an exception spoken of":    {"get_page", nil, `{"heading": "Notes on the TypeError", "message": "It is thrown by calls of the wrong kind"}`, 1, ""},
 		"exceptions counted":        {"count_errors", nil, `{"name": "ConflictError", "count": 3}`, 1, ""},
 		"no complaint of a checker": {"check_syntax", nil, "0 errors", 1, ""},
 		"text beside a status":      {"t", nil, `{"exit_code": 0, "stdout": "error: none of the tests failed", "stderr": ""}`, 1, "exit-code"},

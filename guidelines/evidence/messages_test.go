@@ -68,7 +68,9 @@ func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 	)
 	for name, c := range map[string]struct{ said, want []string }{
 		"codes differ":         {[]string{noBucket, noClass, noBucket, noClass}, []string{noClass, noBucket}},
-		"a value in a word":    {[]string{"The user ann cannot be found in ann_home"}, []string{"The user … cannot be found in …_home"}},
+		"a value in a word":    {[]string{"The user ann cannot be found in ann_home of annex or Joann"}, []string{"The user … cannot be found in …_home of annex or Joann"}},
+		"no blanks":            {[]string{"ユーザー太郎が見つかりません"}, []string{"ユーザー…が見つかりません"}},
+		"two words each":       {[]string{"the plan is no good for now today", "the plan is no good for all here"}, []string{"the plan is no good for …"}},
 		"another word each":    {[]string{"the plan is no good today", "the plan is no good here", "the plan is no good now"}, []string{"the plan is no good …"}},
 		"cut where some go on": {[]string{refused + " a step", refused + " a step a step", refused + " a step a step b"}, []string{refused + " a step …"}},
 	} {
@@ -77,7 +79,7 @@ func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 			var calls []memoryd.Call
 			for i, said := range c.said {
 				calls = append(calls, memoryd.Call{
-					ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "put"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann"}`),
+					ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "put"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{"user":"ann","friend":"太郎"}`),
 					Output: said, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","agent_id":"a%d"}`, i, i), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
 				})
 			}
