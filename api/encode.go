@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -282,7 +281,7 @@ const (
 
 // answers remembers requests for guidelines and the encoded form of their answers: most
 // of what such a request costs is reading and writing the same JSON again. An encoding is
-// used only for the very same result.
+// used only while the answer holds.
 type answers struct{ *lru.Cache[string, remembered] }
 
 func newAnswers() answers {
@@ -291,16 +290,10 @@ func newAnswers() answers {
 }
 
 type remembered struct {
-	request  *wire.RetrieveRequest // which is not changed
-	memories []ops.Memory
-	encoded  encoded
-}
-
-// answers reports whether the encoding is that of the result.
-func (k *remembered) answers(r *ops.Retrieved) bool {
-	return k.memories != nil && slices.EqualFunc(k.memories, r.Memories, func(x, y ops.Memory) bool {
-		return x.Tool == y.Tool && x.Statistics == y.Statistics
-	})
+	workspace string // as the request names it
+	names     ops.NamesRequest
+	answer    *ops.Retrieved
+	encoded   encoded
 }
 
 // keep remembers an encoding, if it is small.

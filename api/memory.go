@@ -138,29 +138,34 @@ func (s *server) summaryToolMemory(ctx context.Context, req *wire.SummaryRequest
 func (s *server) retrieveToolMemory(c echo.Context, body []byte) (v any, err error) {
 	// A guideline without calls is asked for before each call of an agent. One that was asked for
 	// before waits for no turn among requests that compute: it stands in memory.
+	ctx := c.Request().Context()
 	known, again := s.answers.Get(string(body)) // though the answer may be an old one
-	if !again {
-		known.request = new(wire.RetrieveRequest)
-		if err := s.decode(body, known.request); err != nil {
+	names := known.names
+	if again {
+		names.Workspace = workspaceOf(ctx, known.workspace)
+		if names.Workspace == known.names.Workspace && known.answer.Holds(ctx) {
+			return known.encoded, nil
+		}
+	} else {
+		var req wire.RetrieveRequest
+		if err := s.decode(body, &req); err != nil {
 			return nil, err
 		}
+		if names, err = s.namesOf(ctx, &req); err != nil {
+			return nil, err
+		}
+		known.workspace = or(req.Workspace, "")
 	}
-	names, err := s.namesOf(c.Request().Context(), known.request)
-	if err != nil {
-		return nil, err
-	}
-	waited := s.turn(c, names.Workspace, !again, func() { v, err = s.retrieve(c, body, names, known) })
+	known.names = names
+	waited := s.turn(c, names.Workspace, !again, func() { v, err = s.retrieve(c, body, known) })
 	return v, cmp.Or(waited, err)
 }
 
-func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, known remembered) (any, error) {
+func (s *server) retrieve(c echo.Context, body []byte, known remembered) (any, error) {
+	names := known.names
 	got, err := s.Flows.RetrieveToolMemory.Run(c.Request().Context(), names)
 	if err != nil {
 		return nil, err
-	}
-	again := !names.WholeHistory && names.RecentCalls == 0 && len(got.Unknown) == 0
-	if again && known.answers(got) {
-		return known.encoded, nil
 	}
 	found := wire.NamesResponse{
 		Reply: wire.Reply{Answer: got.Answer(), Success: true}, Metadata: wire.NamesMetadata{
@@ -168,14 +173,14 @@ func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest, k
 			UnknownToolNames: got.Unknown,
 		},
 	}
-	if !again {
+	if names.WholeHistory || names.RecentCalls > 0 || len(got.Unknown) > 0 {
 		return encodeOnce(found)
 	}
 	e, err := encode(found)
 	if err != nil {
 		return nil, err
 	}
-	known.encoded, known.memories = e.tagged(), slices.Clone(got.Memories)
+	known.encoded, known.answer = e.tagged(), got
 	s.answers.keep(body, known)
 	return known.encoded, nil
 }

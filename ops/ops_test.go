@@ -415,3 +415,37 @@ func TestAnEndedContextStopsBetweenTwoOps(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAnAnswerHoldsUntilOneOfItsToolsChanges(t *testing.T) {
+	h := newFixture(t, mem.New(), 10)
+	mustRun(t, &h.AddToolCallResult, record(item("mcp__a__x", "1"), item("b", "2")))
+	ask := func(tools ...string) *ops.Retrieved { return mustRun(t, &h.RetrieveToolMemory, named(tools...)) }
+	both, other := ask("mcp__a__x", "b"), ask("mcp__a__x")
+	if !both.Holds(t.Context()) || !other.Holds(t.Context()) {
+		t.Error("nothing changed, but an answer holds no more")
+	}
+	mustRun(t, &h.AddToolCallResult, record(item("b", "3")))
+	if both.Holds(t.Context()) || !other.Holds(t.Context()) {
+		t.Error("a call was added to one of the tools")
+	}
+	mustRun(t, &h.SummaryToolMemory, named("mcp__a__x"))
+	if other.Holds(t.Context()) {
+		t.Error("a guideline was written")
+	}
+	whole := named("b")
+	whole.WholeHistory = true
+	for name, r := range map[string]*ops.Retrieved{
+		"with an unknown tool": ask("b", "unknown"), "by another name": ask("mcp_a_x"), "with calls": mustRun(t, &h.RetrieveToolMemory, whole),
+	} {
+		if r.Holds(t.Context()) {
+			t.Errorf("an answer %s may change without a change to its tools", name)
+		}
+	}
+	left := ask("mcp__a__x", "b")
+	if err := h.store.DeleteTool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if left.Holds(t.Context()) {
+		t.Error("a tool was deleted")
+	}
+}

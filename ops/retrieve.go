@@ -30,10 +30,16 @@ type Retrieved struct {
 	Unknown []string
 	// MaxTokens bounds the answer; 0 is no bound.
 	MaxTokens int
+
+	holds func(ctx context.Context) bool
 }
 
 // Answer is the text for agents.
 func (r *Retrieved) Answer() string { return fit(render(r.Memories), r.MaxTokens) }
+
+// Holds asks again. It reports whether the answer would be the same; false may also mean that this
+// is not known.
+func (r *Retrieved) Holds(ctx context.Context) bool { return r.holds != nil && r.holds(ctx) }
 
 // Sections returns the headings of a guideline's sections.
 func Sections() []string { return guidelines.AllSections() }
@@ -48,15 +54,14 @@ func (d *Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, erro
 	budget := share(r.MaxTokens, r.Memories)
 	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown, MaxTokens: r.MaxTokens}
 	untold := d.Revisions.Untold(r.Workspace, r.Session)
+	var from []shownTool
 	for i := range r.Memories {
 		tool := r.Memories[i].Tool
 		shown, err := d.Revisions.Show(ctx, tool, budget)
 		if err != nil {
 			return nil, fmt.Errorf("guideline of %q: %w", tool.Tool, err)
 		}
-		if shown.Revision > 0 {
-			d.Told.note(tool.ToolRef, r.Session, shown.Revision, untold)
-		}
+		from = append(from, shownTool{tool, shown.Revision})
 		if untold {
 			shown = memoryd.Guideline{Content: heldBack}
 		}
@@ -71,7 +76,40 @@ func (d *Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, erro
 		}
 		out.Memories[i] = m
 	}
+	note := func() {
+		for i := range from {
+			if from[i].revision > 0 {
+				d.Told.note(from[i].tool.ToolRef, r.Session, from[i].revision, untold)
+			}
+		}
+	}
+	note()
+	if _, loadedOnly := named.(*loadedTools); loadedOnly && calls == noCalls && len(r.Unknown) == 0 && !anyRenamed(out.Memories) {
+		out.holds = func(ctx context.Context) bool {
+			for i := range from {
+				if now, err := d.Store.Tool(ctx, from[i].tool.ToolRef); err != nil || now != from[i].tool {
+					return false
+				}
+			}
+			note()
+			return true
+		}
+	}
 	return out, nil
+}
+
+// shownTool is a tool as an answer was made from it, and the revision of the guideline shown.
+type shownTool struct {
+	tool     memoryd.Tool
+	revision int64
+}
+
+// anyRenamed reports whether a tool was asked for by another name than its own, which may come to
+// mean another tool.
+func anyRenamed(memories []Memory) bool {
+	return slices.ContainsFunc(memories, func(m Memory) bool {
+		return slices.ContainsFunc(m.AskedAs, func(name string) bool { return name != m.Tool.Tool })
+	})
 }
 
 // examples are n calls that show both sides: the newest that went well and the
