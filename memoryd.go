@@ -206,6 +206,32 @@ type Usage struct {
 	CompletionTokens int
 }
 
+// Attempt is one HTTP request to a model.
+type Attempt struct {
+	Op    string
+	Model string // the requested name
+	// Workspace and Tool are those of the prompt.
+	Workspace string
+	Tool      string
+	// Outcome is "ok", "cancelled", "adapted" (retried in another form), or the Reason of a
+	// ModelError.
+	Outcome string
+	Waited  time.Duration // time in the queue before this attempt
+	Took    time.Duration // from sending the request to the last byte of the reply
+	Usage   Usage
+}
+
+// Subject says what a request is about, for traces.
+type Subject struct {
+	Workspace string
+	// Tool is the tool of the request; "" if there are none or several. Tools is their number; 0 if
+	// unknown.
+	Tool  string
+	Tools int
+	// Calls is the number of calls in a recording request.
+	Calls int
+}
+
 // ModelError is a failed model request. Retry temporary failures after RetryAfter; other failures
 // are final for the request or the whole endpoint.
 type ModelError struct {

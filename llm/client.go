@@ -23,26 +23,14 @@ type Options struct {
 	HTTP http.RoundTripper
 	// Observer is called after each attempt, from the goroutine of Complete, and must not block;
 	// may be nil.
-	Observer func(Attempt)
+	Observer func(memoryd.Attempt)
 	// Tracer is called before each attempt and returns the context to send it in. The returned
-	// function end is called after the attempt, when Attempt is complete; may be nil.
-	Tracer func(ctx context.Context, a Attempt) (within context.Context, end func(Attempt))
+	// function end is called after the attempt, when it is complete; may be nil.
+	Tracer Tracer
 }
 
-// Attempt is one HTTP request to a model.
-type Attempt struct {
-	Op    string
-	Model string // the requested name
-	// Workspace and Tool are those of the prompt.
-	Workspace string
-	Tool      string
-	// Outcome is "ok", "cancelled", "adapted" (retried in another form), or the Reason of a
-	// memoryd.ModelError.
-	Outcome string
-	Waited  time.Duration // time in the queue before this attempt
-	Took    time.Duration // from sending the request to the last byte of the reply
-	Usage   memoryd.Usage
-}
+// Tracer is told of an attempt before and after it.
+type Tracer = func(ctx context.Context, a memoryd.Attempt) (within context.Context, end func(memoryd.Attempt))
 
 // Client is a model server with its models, limits and queue. It is safe for concurrent use.
 type Client struct {
@@ -52,8 +40,8 @@ type Client struct {
 	own      *http.Transport // nil when Options.HTTP was given
 	limiter  *limiter
 	log      *slog.Logger
-	observer func(Attempt)
-	tracer   func(context.Context, Attempt) (context.Context, func(Attempt))
+	observer func(memoryd.Attempt)
+	tracer   Tracer
 }
 
 // New returns a client. It makes no connection and starts no goroutine. It fails only if the
@@ -73,10 +61,12 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.observer == nil {
-		c.observer = func(Attempt) {}
+		c.observer = func(memoryd.Attempt) {}
 	}
 	if c.tracer == nil {
-		c.tracer = func(ctx context.Context, _ Attempt) (context.Context, func(Attempt)) { return ctx, func(Attempt) {} }
+		c.tracer = func(ctx context.Context, _ memoryd.Attempt) (context.Context, func(memoryd.Attempt)) {
+			return ctx, func(memoryd.Attempt) {}
+		}
 	}
 	if inClear(cfg, key) {
 		c.log.Warn("the API key and all prompts are sent unencrypted: base_url is http", "base_url", cfg.BaseURL)

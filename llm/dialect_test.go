@@ -163,9 +163,9 @@ func TestACutAnswerIsAskedForOnceWithALargerCap(t *testing.T) {
 }
 
 func TestTheObserverHearsOfEachAttempt(t *testing.T) {
-	var heard []llm.Attempt
+	var heard []memoryd.Attempt
 	s := llmtest.New(llmtest.Script(llmtest.NoChoices(), llmtest.JSON(map[string]int{"score": 1})))
-	c := newClient(t, s, llm.Options{Observer: func(a llm.Attempt) { heard = append(heard, a) }}, nil)
+	c := newClient(t, s, llm.Options{Observer: func(a memoryd.Attempt) { heard = append(heard, a) }}, nil)
 	p := prompt("w")
 	p.Tool = "search"
 	if _, err := c.ForOp("judge", 0).Complete(context.Background(), p); err != nil {

@@ -142,7 +142,7 @@ func (r *run) giveUp(err error) error {
 // attempt sends the request once and gives its permit back.
 func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	c := r.m.client
-	a := Attempt{Op: r.m.queue.name, Model: t.endpoint.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited}
+	a := memoryd.Attempt{Op: r.m.queue.name, Model: t.endpoint.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited}
 	ctx, end := c.tracer(ctx, a)
 	sent := time.Now()
 	usage, x, f := r.send(ctx, t)

@@ -8,6 +8,7 @@ import (
 
 	"memoryd/internal/configtest"
 
+	"memoryd"
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
 )
@@ -31,9 +32,9 @@ func TestATracerIsAroundEachAttempt(t *testing.T) {
 	var begun, ended []string
 	c := newClient(t, s, llm.Options{
 		HTTP: spy{s.Transport(), &seen},
-		Tracer: func(ctx context.Context, a llm.Attempt) (context.Context, func(llm.Attempt)) {
+		Tracer: func(ctx context.Context, a memoryd.Attempt) (context.Context, func(memoryd.Attempt)) {
 			begun = append(begun, a.Op+" "+a.Model+" "+a.Workspace+" "+a.Outcome)
-			return context.WithValue(ctx, tracerKey{}, len(begun)), func(a llm.Attempt) { ended = append(ended, a.Outcome) }
+			return context.WithValue(ctx, tracerKey{}, len(begun)), func(a memoryd.Attempt) { ended = append(ended, a.Outcome) }
 		},
 	}, nil)
 	if _, _, err := ask(t.Context(), c.ForOp("judge", 0), "w"); err != nil {

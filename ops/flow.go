@@ -130,20 +130,9 @@ func (f *Flow[In, Out]) assemble(name string, steps []step, tracer Tracer) {
 }
 
 // Tracer traces the ops of a flow. Op is called before an op and returns the context to run it in;
-// end is called with its error.
+// end is called with its error; a Refusal is an answer, not an error.
 type Tracer interface {
-	Op(ctx context.Context, flow, op string, about Subject) (within context.Context, end func(error))
-}
-
-// Subject says what a request is about, for traces.
-type Subject struct {
-	Workspace string
-	// Tool is the tool of the request; "" if there are none or several. Tools is their number; 0 if
-	// unknown.
-	Tool  string
-	Tools int
-	// Calls is the number of calls in a recording request.
-	Calls int
+	Op(ctx context.Context, flow, op string, about memoryd.Subject) (within context.Context, end func(error))
 }
 
 // traced runs one op under the eyes of a tracer, if there is one. An op that
@@ -153,9 +142,12 @@ func traced(ctx context.Context, t Tracer, flow string, s step, request, value a
 		return s.run(ctx, value)
 	}
 	ctx, end := t.Op(ctx, flow, s.name, subjectOf(request))
-	err = errPanicked
-	defer func() { end(err) }()
+	told := errPanicked
+	defer func() { end(told) }()
 	next, err = s.run(ctx, value)
+	if told = err; errors.As(err, new(*Refusal)) {
+		told = nil
+	}
 	return next, err
 }
 
@@ -164,8 +156,8 @@ var errPanicked = errors.New("the op panicked")
 
 // subjectOf asks a request what it is about, or reads its fields Workspace and
 // Tool.
-func subjectOf(request any) (s Subject) {
-	if r, ok := request.(interface{ subject() Subject }); ok {
+func subjectOf(request any) (s memoryd.Subject) {
+	if r, ok := request.(interface{ subject() memoryd.Subject }); ok {
 		return r.subject()
 	}
 	v := reflect.ValueOf(request)

@@ -125,8 +125,8 @@ type NamesRequest struct {
 	RecentCalls  int
 }
 
-func (r NamesRequest) subject() Subject {
-	s := Subject{Workspace: r.Workspace, Tools: len(r.Tools)}
+func (r NamesRequest) subject() memoryd.Subject {
+	s := memoryd.Subject{Workspace: r.Workspace, Tools: len(r.Tools)}
 	if len(r.Tools) == 1 {
 		s.Tool = r.Tools[0]
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"memoryd"
 )
 
 // diary is a tracer that writes down what it hears.
@@ -13,7 +15,7 @@ type diary struct{ lines []string }
 
 type pageKey struct{}
 
-func (d *diary) Op(ctx context.Context, flow, op string, about Subject) (context.Context, func(error)) {
+func (d *diary) Op(ctx context.Context, flow, op string, about memoryd.Subject) (context.Context, func(error)) {
 	d.lines = append(d.lines, fmt.Sprintf("%s/%s of %s", flow, op, about.Workspace))
 	return context.WithValue(ctx, pageKey{}, op), func(err error) {
 		d.lines = append(d.lines, fmt.Sprintf("%s: %v", op, err))
@@ -45,6 +47,17 @@ func TestATracerFollowsEachOpThatRuns(t *testing.T) {
 	want := []string{"flow/one of w", "one: <nil>", "flow/two of w", "two: <nil>", "flow/three of w", "three: broken"}
 	if !slices.Equal(d.lines, want) {
 		t.Errorf("got  %q\nwant %q", d.lines, want)
+	}
+}
+
+func TestARefusalIsNoErrorToATracer(t *testing.T) {
+	d := &diary{}
+	f := Flow[ListTools, ListTools]{name: "flow", tracer: d, steps: []step{says("one", func(context.Context) error { return refuse("no") })}}
+	if _, err := f.Run(t.Context(), ListTools{}); err == nil {
+		t.Error("the refusal was swallowed")
+	}
+	if want := []string{"flow/one of ", "one: <nil>"}; !slices.Equal(d.lines, want) {
+		t.Errorf("got %q", d.lines)
 	}
 }
 

@@ -45,8 +45,8 @@ type RecordRequest struct {
 
 // subject names the only tool of the items; several are not counted, which would
 // not be worth the time.
-func (r RecordRequest) subject() Subject {
-	s := Subject{Workspace: r.Workspace, Tool: r.ToolName, Calls: len(r.Items)}
+func (r RecordRequest) subject() memoryd.Subject {
+	s := memoryd.Subject{Workspace: r.Workspace, Tool: r.ToolName, Calls: len(r.Items)}
 	for i := range r.Items {
 		switch name := r.Items[i].Call.Tool; {
 		case r.ToolName != "" || name == "" || name == s.Tool:

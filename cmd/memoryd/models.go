@@ -17,8 +17,8 @@ import (
 // works without any.
 type models struct{ clients map[string]*llm.Client }
 
-func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(llm.Attempt),
-	traced tracedAttempt,
+func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(memoryd.Attempt),
+	traced llm.Tracer,
 ) (*models, error) {
 	m := &models{clients: map[string]*llm.Client{}}
 	for name, c := range cfg.LLM {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"memoryd/guidelines/effect"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
-	"memoryd/llm"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/qdrant"
@@ -84,14 +82,6 @@ func (a *app) modelState() []metrics.Model {
 	return list
 }
 
-func (a *app) measureAttempt(t llm.Attempt) {
-	a.metrics.ModelRequest(metrics.ModelRequest{
-		Model: t.Model, Op: t.Op, Outcome: t.Outcome, Waited: t.Waited, Took: t.Took,
-		PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens,
-		Cost: a.prices[t.Model].Cost(t.Usage),
-	})
-}
-
 // measuredCompactor counts what a compactor does.
 type measuredCompactor struct {
 	*compact.Compactor
@@ -150,57 +140,23 @@ func (a *app) newTracer() (err error) {
 	return nil
 }
 
-// traceRequests is nil when tracing is off, as is what the other two give: then
-// nothing is asked on the way of a request.
-func (a *app) traceRequests() api.Tracer {
+// requestTracer follows requests and their ops.
+type requestTracer interface {
+	api.Tracer
+	ops.Tracer
+}
+
+// traceRequests is nil when tracing is off: then nothing is asked on the way of a request.
+func (a *app) traceRequests() requestTracer {
 	if a.tracer == nil {
 		return nil
 	}
 	return a.tracer
 }
 
-// opTracer lets the tracer follow ops; nil: nobody does.
-func (a *app) opTracer() ops.Tracer {
-	if a.tracer == nil {
-		return nil
-	}
-	return opTracer{a.tracer}
-}
-
-// opTracer tells the tracer what a request is about.
-type opTracer struct{ tracer *trace.Tracer }
-
-// Op implements ops.Tracer. A refusal is an answer, not an error.
-func (t opTracer) Op(ctx context.Context, flow, op string, about ops.Subject) (context.Context, func(error)) {
-	ctx, end := t.tracer.Op(ctx, trace.Op{
-		Flow: flow, Name: op, Workspace: about.Workspace, Tool: about.Tool, Tools: about.Tools, Calls: about.Calls,
-	})
-	return ctx, func(err error) {
-		if _, refused := errors.AsType[*ops.Refusal](err); refused {
-			err = nil
-		}
-		end(err)
-	}
-}
-
-// tracedAttempt is the hook that a model's client calls around an attempt.
-type tracedAttempt = func(context.Context, llm.Attempt) (context.Context, func(llm.Attempt))
-
-func (a *app) traceAttempts() tracedAttempt {
-	if a.tracer == nil {
-		return nil
-	}
-	return func(ctx context.Context, t llm.Attempt) (context.Context, func(llm.Attempt)) {
-		ctx, end := a.tracer.Attempt(ctx, trace.Attempt{Op: t.Op, Model: t.Model, Workspace: t.Workspace, Tool: t.Tool, Waited: t.Waited})
-		return ctx, func(t llm.Attempt) {
-			end(trace.Outcome{Word: t.Outcome, PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens})
-		}
-	}
-}
-
-// attempted enters a request to a model into the ledger.
-func (a *app) attempted(t llm.Attempt) {
-	a.measureAttempt(t)
+// attempted measures a request to a model and enters it into the ledger.
+func (a *app) attempted(t memoryd.Attempt) {
+	a.metrics.ModelRequest(t, a.prices[t.Model].Cost(t.Usage))
 	if t.Outcome == "cancelled" && t.Usage == (memoryd.Usage{}) {
 		return
 	}

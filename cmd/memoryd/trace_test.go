@@ -170,7 +170,7 @@ func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 func TestTracingIsOffUnlessACollectorIsNamed(t *testing.T) {
 	a := configuredApp(t, "")
 	a.Start(t.Context())
-	if a.tracer != nil || a.traceRequests() != nil || a.traceAttempts() != nil {
+	if a.tracer != nil || a.traceRequests() != nil {
 		t.Error("something is traced")
 	}
 	if err := a.Stop(context.Background()); err != nil {

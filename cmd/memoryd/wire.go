@@ -75,7 +75,7 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	a.ledger.SetPrices(a.prices)
 	a.runs(a.ledger.Start, a.ledger.Stop)
 	a.agreement = evaluate.NewAgreement(a.log)
-	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
+	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.tracer.Attempt); err != nil {
 		return nil, err
 	}
 	a.runs(nil, a.models.close)
@@ -91,7 +91,7 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	a.keys = access.NewKeys(a.store, access.Limits{Rate: a.cfg.HTTP.KeyRate, Burst: keyBurst}, a.log, time.Now)
 	a.runs(a.keys.Start, a.keys.Stop)
 	a.face = api.Deps{
-		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
+		Flows: a.cfg.Plan.Build(deps, a.traceRequests()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
 		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, processors()), turnWait),
 		Keys:      a.keys, KeysNeeded: a.cfg.HTTP.KeysNeeded(), Audit: a.audit,
 	}

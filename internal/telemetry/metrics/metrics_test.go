@@ -18,9 +18,10 @@ func full(t *testing.T) *metrics.Registry {
 	t.Helper()
 	r := metrics.New(metrics.Build{Version: "v1", Commit: "abc"})
 	r.Observe("/add_tool_call_result", "POST", 200, 3*time.Millisecond)
-	r.ModelRequest(metrics.ModelRequest{
-		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second, PromptTokens: 900, CompletionTokens: 45, Cost: 0.002,
-	})
+	r.ModelRequest(memoryd.Attempt{
+		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second,
+		Usage: memoryd.Usage{PromptTokens: 900, CompletionTokens: 45},
+	}, 0.002)
 	r.Judged("told", "succeeded")
 	r.Judged("", "failed")
 	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)

@@ -3,6 +3,8 @@ package metrics
 import (
 	"cmp"
 	"time"
+
+	"memoryd"
 )
 
 // Observe counts an answered request.
@@ -10,27 +12,16 @@ func (r *Registry) Observe(route, method string, status int, took time.Duration)
 	r.requests.WithLabelValues(cmp.Or(route, other), methodLabel(method), statusLabel(status)).Observe(took.Seconds())
 }
 
-// ModelRequest is a finished HTTP request to a model.
-type ModelRequest struct {
-	// Model and Op are names from the configuration; Outcome is "ok", "adapted",
-	// "cancelled" or the reason of a failure.
-	Model, Op, Outcome string
-	Waited, Took       time.Duration
-	// PromptTokens and CompletionTokens are the server's counts; negative ones are ignored.
-	PromptTokens, CompletionTokens int
-	// Cost is in the currency of the configured prices; 0 if there are none.
-	Cost float64
-}
-
-// ModelRequest counts one request to a model.
-func (r *Registry) ModelRequest(m ModelRequest) {
+// ModelRequest counts one request to a model. Negative counts of tokens are ignored; cost is in
+// the currency of the configured prices, 0 if there are none.
+func (r *Registry) ModelRequest(m memoryd.Attempt, cost float64) {
 	r.modelReqs.WithLabelValues(m.Model, m.Op, m.Outcome).Inc()
 	r.modelTime.WithLabelValues(m.Model, m.Op).Observe(m.Took.Seconds())
 	r.modelWaits.WithLabelValues(m.Model, m.Op).Observe(m.Waited.Seconds())
-	r.modelTokens.WithLabelValues(m.Model, m.Op, "prompt").Add(float64(max(0, m.PromptTokens)))
-	r.modelTokens.WithLabelValues(m.Model, m.Op, "completion").Add(float64(max(0, m.CompletionTokens)))
-	if m.Cost > 0 {
-		r.modelCost.WithLabelValues(m.Model, m.Op).Add(m.Cost)
+	r.modelTokens.WithLabelValues(m.Model, m.Op, "prompt").Add(float64(max(0, m.Usage.PromptTokens)))
+	r.modelTokens.WithLabelValues(m.Model, m.Op, "completion").Add(float64(max(0, m.Usage.CompletionTokens)))
+	if cost > 0 {
+		r.modelCost.WithLabelValues(m.Model, m.Op).Add(cost)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd"
 	"memoryd/internal/configtest"
 
 	"memoryd/internal/telemetry/trace"
@@ -30,7 +31,7 @@ func BenchmarkRequest(b *testing.B) {
 			for b.Loop() {
 				ctx, end := tr.Request(r, "/add_tool_call_result")
 				for _, op := range []string{"validate", "parse"} {
-					_, endOp := tr.Op(ctx, trace.Op{Flow: "add_tool_call_result", Name: op, Workspace: "default", Tool: "search", Calls: 1})
+					_, endOp := tr.Op(ctx, "add_tool_call_result", op, memoryd.Subject{Workspace: "default", Tool: "search", Calls: 1})
 					endOp(nil)
 				}
 				end(200)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"memoryd"
 
@@ -42,30 +41,19 @@ func (t *Tracer) Request(r *http.Request, route string) (ctx context.Context, en
 	}
 }
 
-// Op is one op of a pipeline, about to run.
-type Op struct {
-	// Flow is the pipeline's name.
-	Flow, Name string
-	Workspace  string
-	// Tool is the tool's name if the request is about one; otherwise "".
-	Tool string
-	// Tools and Calls are the numbers of tools and calls in the request; 0 if there are none.
-	Tools, Calls int
-}
-
-// Op begins the span of an op. Call end once, with the op's error; the span records only its
-// kind.
-func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end func(error)) {
+// Op begins the span of an op of a pipeline. Call end once, with the op's error; the span records
+// only its kind.
+func (t *Tracer) Op(ctx context.Context, flow, op string, about memoryd.Subject) (within context.Context, end func(error)) {
 	if t == nil {
 		return ctx, noError
 	}
-	ctx, span := t.spans.Start(ctx, op.Name)
+	ctx, span := t.spans.Start(ctx, op)
 	if !span.IsRecording() {
 		return ctx, noError
 	}
 	said := make([]attribute.KeyValue, 0, 6)
-	said = t.about(append(said, attribute.String("memoryd.flow", op.Flow)), op.Workspace, op.Tool)
-	said = count(count(said, "memoryd.tools", op.Tools), "memoryd.calls", op.Calls)
+	said = t.about(append(said, attribute.String("memoryd.flow", flow)), about.Workspace, about.Tool)
+	said = count(count(said, "memoryd.tools", about.Tools), "memoryd.calls", about.Calls)
 	span.SetAttributes(said...)
 	return ctx, func(err error) {
 		if err != nil {
@@ -76,42 +64,25 @@ func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end fun
 	}
 }
 
-// Attempt is one HTTP request to a model.
-type Attempt struct {
-	// Op is the op that sends the request, Model the requested model; both names come from
-	// the configuration.
-	Op, Model       string
-	Workspace, Tool string
-	// Waited is the time in the queue before the attempt.
-	Waited time.Duration
-}
-
-// Outcome is how an attempt ended.
-type Outcome struct {
-	// Word is "ok", or a fixed word of the program for what went wrong.
-	Word                           string
-	PromptTokens, CompletionTokens int
-}
-
 // Attempt begins the span of a request to a model. Call end once.
-func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context, end func(Outcome)) {
+func (t *Tracer) Attempt(ctx context.Context, a memoryd.Attempt) (within context.Context, end func(memoryd.Attempt)) {
 	if t == nil {
-		return ctx, noOutcome
+		return ctx, noAttempt
 	}
 	ctx, span := t.spans.Start(ctx, "chat "+a.Model, otel.WithSpanKind(otel.SpanKindClient))
 	if !span.IsRecording() {
-		return ctx, noOutcome
+		return ctx, noAttempt
 	}
 	span.SetAttributes(t.about([]attribute.KeyValue{
 		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", a.Model),
 		attribute.String("memoryd.op", a.Op), attribute.Float64("memoryd.waited_seconds", a.Waited.Seconds()),
 	}, a.Workspace, a.Tool)...)
-	return ctx, func(o Outcome) {
-		said := []attribute.KeyValue{attribute.String("memoryd.outcome", o.Word)}
-		said = count(count(said, "gen_ai.usage.input_tokens", o.PromptTokens), "gen_ai.usage.output_tokens", o.CompletionTokens)
+	return ctx, func(a memoryd.Attempt) {
+		said := []attribute.KeyValue{attribute.String("memoryd.outcome", a.Outcome)}
+		said = count(count(said, "gen_ai.usage.input_tokens", a.Usage.PromptTokens), "gen_ai.usage.output_tokens", a.Usage.CompletionTokens)
 		span.SetAttributes(said...)
-		if o.Word != "ok" {
-			span.SetAttributes(attribute.String("error.type", o.Word))
+		if a.Outcome != "ok" {
+			span.SetAttributes(attribute.String("error.type", a.Outcome))
 			span.SetStatus(codes.Error, "")
 		}
 		span.End()
@@ -177,6 +148,6 @@ func errorWord(err error) string {
 }
 
 // What a span that nobody wants ends with.
-func noStatus(int)      {}
-func noError(error)     {}
-func noOutcome(Outcome) {}
+func noStatus(int)              {}
+func noError(error)             {}
+func noAttempt(memoryd.Attempt) {}

@@ -63,9 +63,9 @@ func TestSpansOfARequestHangTogetherBelowTheCaller(t *testing.T) {
 		"traceparent": "00-" + callerTrace + "-" + callerSpan + "-01",
 		"tracestate":  "vendor=SECRET-state", "baggage": "user=SECRET-baggage", "Authorization": "Bearer SECRET-key",
 	}), "/add_tool_call_result")
-	ctx, endOp := tr.Op(ctx, trace.Op{Flow: "add_tool_call_result", Name: "parse_op", Workspace: "w", Tool: "search", Tools: 1, Calls: 3})
-	_, endModel := tr.Attempt(ctx, trace.Attempt{Op: "evaluate", Model: "judge-1", Workspace: "w", Tool: "search", Waited: 1500 * time.Millisecond})
-	endModel(trace.Outcome{Word: "ok", PromptTokens: 120, CompletionTokens: 8})
+	ctx, endOp := tr.Op(ctx, "add_tool_call_result", "parse_op", memoryd.Subject{Workspace: "w", Tool: "search", Tools: 1, Calls: 3})
+	_, endModel := tr.Attempt(ctx, memoryd.Attempt{Op: "evaluate", Model: "judge-1", Workspace: "w", Tool: "search", Waited: 1500 * time.Millisecond})
+	endModel(memoryd.Attempt{Outcome: "ok", Usage: memoryd.Usage{PromptTokens: 120, CompletionTokens: 8}})
 	endOp(nil)
 	end(200)
 	tr.Stop()
@@ -120,18 +120,18 @@ func TestFailuresAreToldAsWordsOnly(t *testing.T) {
 		"cancelled": context.Canceled, "timeout": context.DeadlineExceeded,
 	}
 	for word, err := range cases {
-		_, end := tr.Op(t.Context(), trace.Op{Name: "op-" + word})
+		_, end := tr.Op(t.Context(), "", "op-"+word, memoryd.Subject{})
 		end(err)
 	}
-	_, endModel := tr.Attempt(t.Context(), trace.Attempt{Model: "m"})
-	endModel(trace.Outcome{Word: "rate_limited"})
+	_, endModel := tr.Attempt(t.Context(), memoryd.Attempt{Model: "m"})
+	endModel(memoryd.Attempt{Outcome: "rate_limited"})
 	_, end := tr.Request(request("SECRETMETHOD", nil), "")
 	end(503)
 	_, end = tr.Request(request("GET", nil), "/docs")
 	end(404)
 	func() {
 		defer func() { _ = recover() }()
-		_, end := tr.Op(t.Context(), trace.Op{Name: "panicking"})
+		_, end := tr.Op(t.Context(), "", "panicking", memoryd.Subject{})
 		defer end(errors.New("the op panicked"))
 		panic("SECRET of a panic")
 	}()
@@ -164,7 +164,7 @@ func TestNamesFromOutsideAreCutAndValid(t *testing.T) {
 	tr := running(t, c.URL(), nil, nil)
 	names := []string{strings.Repeat("é", 90), "a\xffb\x00c", strings.Repeat("x", 99) + "é", "\x80" + strings.Repeat("\xbf", 300), "plain"}
 	for _, name := range names {
-		_, end := tr.Op(t.Context(), trace.Op{Name: "op", Workspace: name, Tool: name})
+		_, end := tr.Op(t.Context(), "", "op", memoryd.Subject{Workspace: name, Tool: name})
 		end(nil)
 	}
 	tr.Stop()
@@ -188,7 +188,7 @@ func TestNamesCanBeHashed(t *testing.T) {
 	c := tracetest.Start(t, nil)
 	tr := running(t, c.URL(), func(cfg *trace.Config) { cfg.HashNames = true }, nil)
 	for _, tool := range []string{"CANARY-a", "CANARY-a", "CANARY-b"} {
-		_, end := tr.Op(t.Context(), trace.Op{Name: "op", Workspace: "CANARY-w", Tool: tool})
+		_, end := tr.Op(t.Context(), "", "op", memoryd.Subject{Workspace: "CANARY-w", Tool: tool})
 		end(nil)
 	}
 	tr.Stop()
@@ -207,7 +207,7 @@ func TestOnlyAShareIsTracedUnlessTheCallerSaysOtherwise(t *testing.T) {
 	const n = 2000
 	for range n {
 		ctx, end := tr.Request(request("GET", nil), "/own")
-		_, endOp := tr.Op(ctx, trace.Op{Name: "own op"})
+		_, endOp := tr.Op(ctx, "", "own op", memoryd.Subject{})
 		endOp(nil)
 		end(200)
 	}
@@ -257,12 +257,12 @@ func TestTracingTurnedOffIsANilTracerThatWorks(t *testing.T) {
 	r := request("GET", nil)
 	allocs := testing.AllocsPerRun(100, func() {
 		ctx, end := tr.Request(r, "/r")
-		ctx, endOp := tr.Op(ctx, trace.Op{Name: "op"})
-		ctx, endModel := tr.Attempt(ctx, trace.Attempt{Model: "m"})
+		ctx, endOp := tr.Op(ctx, "", "op", memoryd.Subject{})
+		ctx, endModel := tr.Attempt(ctx, memoryd.Attempt{Model: "m"})
 		if ctx != r.Context() {
 			t.Error("the context was changed")
 		}
-		endModel(trace.Outcome{})
+		endModel(memoryd.Attempt{})
 		endOp(nil)
 		end(200)
 	})
@@ -282,7 +282,7 @@ func TestTheLogSaysOnceThatTheCollectorIsOutOfReachAndOnceThatItIsBack(t *testin
 	var log bytes.Buffer
 	tr := running(t, c.URL(), func(cfg *trace.Config) { cfg.Queue = 1 }, slog.New(slog.NewTextHandler(&log, nil)))
 	for range 3 {
-		_, end := tr.Op(t.Context(), trace.Op{Name: "op"})
+		_, end := tr.Op(t.Context(), "", "op", memoryd.Subject{})
 		end(nil)
 		<-asked // taken out of the queue, which holds one
 	}
