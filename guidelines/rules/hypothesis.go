@@ -20,11 +20,9 @@ const (
 	begins
 	notIn
 	notLike
-	beginsNot
 	endsNot
 	marked
 	unmarked
-	wrongType
 	offStep
 	inState
 	unseen
@@ -32,7 +30,6 @@ const (
 	both
 	neither
 	equal
-	differ
 	taken
 	takenInRun
 	notAfter
@@ -76,19 +73,16 @@ var conditions = []condition{
 		return is && n < h.bound
 	}},
 	is: {name: "is", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.plain() && h.any(v, func(s string) bool { return s == h.set[0] })
+		return v.plain() && v.text == h.set[0]
 	}},
 	begins: {name: "begins", look: heads, holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
 	}},
 	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && h.any(v, func(s string) bool { return !slices.Contains(h.set, s) })
+		return v.kind == text && !slices.Contains(h.set, v.text)
 	}},
 	notLike: {name: "not_like", line: "Write {p} like {or}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && h.any(v, func(s string) bool { return !slices.Contains(h.set, Form(s)) })
-	}},
-	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
+		return v.kind == text && !slices.Contains(h.set, Form(v.text))
 	}},
 	endsNot: {name: "ends_not", finer: true, line: "End {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
@@ -98,9 +92,6 @@ var conditions = []condition{
 	}},
 	unmarked: {name: "unmarked", finer: true, line: "Write {p} with {mark}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !hasMark(v.text, h.set[0])
-	}},
-	wrongType: {name: "wrong_type", finer: true, line: "Give {p} as {value}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return kindNames[v.kind] != "" && kindNames[v.kind] != h.set[0]
 	}},
 	offStep: {name: "off_step", line: "Give {p} in steps of {bound}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == number && math.Mod(v.num, h.bound) != 0
@@ -125,10 +116,6 @@ var conditions = []condition{
 	}},
 	equal: {name: "equal", line: "Give {p} and {q} different values", holds: func(h *hypothesis, r *row, v value) bool {
 		return v.plain() && v == r.in[h.q]
-	}},
-	differ: {name: "differ", holds: func(h *hypothesis, r *row, v value) bool {
-		w := r.in[h.q]
-		return v.plain() && w.plain() && v != w
 	}},
 	taken: {
 		name: "taken", finer: true, line: "Give a new {p} each time, none that an earlier call gave",
@@ -202,9 +189,6 @@ func (h *hypothesis) holds(r *row) bool {
 // plain reports whether a value can be compared as a whole.
 func (v value) plain() bool { return v.kind != absent && v.kind != other }
 
-// kindNames are the types of values that can be told.
-var kindNames = [...]string{number: "a number", text: "text", truth: "true or false", other: ""}
-
 // before reports whether a value comes before another, or no order is known between them.
 func (v value) before(w value) bool {
 	switch {
@@ -214,22 +198,6 @@ func (v value) before(w value) bool {
 		return v.text < w.text
 	}
 	return true
-}
-
-// elements are the texts of a value: one, or those of a list.
-func elements(p, s string) []string {
-	if strings.HasSuffix(p, ofEach) {
-		return strings.Split(s, "\n")
-	}
-	return []string{s}
-}
-
-// any reports whether a text is so, or one of a list's elements.
-func (h *hypothesis) any(v value, is func(string) bool) bool {
-	if !strings.HasSuffix(h.p, ofEach) {
-		return is(v.text)
-	}
-	return slices.ContainsFunc(elements(h.p, v.text), is)
 }
 
 func hasField(state, field string) bool {

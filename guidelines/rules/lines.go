@@ -10,15 +10,13 @@ import (
 // narrow is what messages say of the bound or of the form, shown are the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
 	line, p := conditions[h.what].line, spoken(h.p)
-	switch each := strings.HasSuffix(h.p, ofEach); {
+	switch {
 	case h.op != "":
 		line = h.ofTwo()
-	case h.property() && !each && h.what != differ:
+	case h.property():
 		line = h.ofProperty()
 	case line == "":
 		line = h.varied(shown)
-	case each:
-		p = "each of " + p
 	}
 	at := map[bool]string{false: "at most ", true: "at least "}[h.what == below]
 	set, field, state := "", "", ""
@@ -54,11 +52,6 @@ func (h *hypothesis) varied(shown []string) string {
 			return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
 		}
 		return "Copy {p} exactly from an earlier answer"
-	case differ:
-		if strings.HasSuffix(h.p, ofItems) && strings.HasSuffix(h.q, ofItems) {
-			return "Give as many elements in {p} as in {q}"
-		}
-		return "Let {amount} and {other} be the same"
 	case lastNotIn:
 		switch {
 		case slices.Contains(h.set, unused):
@@ -73,42 +66,30 @@ func (h *hypothesis) varied(shown []string) string {
 }
 
 // choice says which values to give, or not to give; "" where nothing can be said of what worked.
-func (h *hypothesis) choice(shown []string) (line string) {
+func (h *hypothesis) choice(shown []string) string {
 	switch {
 	case len(shown) == 0:
 		return ""
-	case h.what == is && h.property():
-		return "Give no element of {p} as {set}; {shown} worked"
 	case h.what == is:
 		return "Do not give {p} as {set}; {shown} worked"
 	case len(shown) < len(h.set):
-		line = "Give {p} as a value that worked, such as {shown}{narrow}"
-	default:
-		line = "Give {p} as one of {shown}{narrow}"
+		return "Give {p} as a value that worked, such as {shown}{narrow}"
 	}
-	if h.property() {
-		line = strings.Replace(line, "{p}", "each of {p}", 1)
-	}
-	return line
+	return "Give {p} as one of {shown}{narrow}"
 }
 
 // propertyLines say what to do about the properties of values.
 var propertyLines = map[string]string{
 	ofTurn: "Call it {most} times in a run{narrow}", ofPause: "Wait {most} seconds between two calls{narrow}",
 	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
-	ofRepeats: "Give no element of {p} twice", ofMost: "Keep each of {p} {most}{narrow}", ofLeast: "Keep each of {p} {most}{narrow}",
 }
 
 func (h *hypothesis) ofProperty() string {
-	p, property := base(h.p)
 	if h.what == offStep {
 		return "Give {amount} in steps of {bound}"
 	}
-	line := propertyLines[property]
-	if list, _ := inList(p); list != "" { // its name says each
-		line = strings.Replace(line, "each of ", "", 1)
-	}
-	return line
+	_, property := base(h.p)
+	return propertyLines[property]
 }
 
 // ofTwo says what two values have to be together.
@@ -118,8 +99,6 @@ func (h *hypothesis) ofTwo() string {
 		days = " " + h.set[0]
 	}
 	switch {
-	case h.op == plus:
-		return "Keep {amount} plus {other} at most {bound}{narrow}"
 	case h.op == times:
 		return "Keep {amount} times {other} at most {bound}{narrow}"
 	case h.bound == 0 && days != "":

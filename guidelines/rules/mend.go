@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoryd/internal/origin"
@@ -42,8 +41,8 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return r.give(h.p, p)
 	case without, is, notIn, notLike, offStep:
 		return r.give(h.p, p)
-	case wrongType, marked:
-		return r.rewritten(v)
+	case marked:
+		return r.inSmallLetters(v)
 	case with:
 		return []Edit{{Path: h.p, Remove: true}}
 	case apart:
@@ -94,20 +93,11 @@ func (h *hypothesis) fromState(p *Planned) []Edit {
 	return nil
 }
 
-// rewritten is the caller's own value as it has to be written: a number that stood in a text, or
-// a text in small letters that worked.
-func (r *Rule) rewritten(v value) []Edit {
+// inSmallLetters is the caller's own text without capitals, where that worked.
+func (r *Rule) inSmallLetters(v value) []Edit {
 	h := &r.when
-	n, err := strconv.ParseFloat(v.text, 64)
-	switch {
-	case h.what == wrongType && h.set[0] == kindNames[number] && err == nil:
-		v = value{kind: number, num: n, text: v.text}
-	case h.what == marked && h.set[0] == "A":
-		v.text = strings.ToLower(v.text)
-		if !slices.Contains(r.pool[h.p], v) {
-			return nil
-		}
-	default:
+	v.text = strings.ToLower(v.text)
+	if h.set[0] != "A" || !slices.Contains(r.pool[h.p], v) {
 		return nil
 	}
 	return []Edit{edit(h.p, v, origin.Caller)}

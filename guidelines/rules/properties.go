@@ -11,14 +11,10 @@ import (
 // Properties of what a call gave, which conditions look at as if they were parameters. Their
 // paths are "title#length"; no name that a line may hold has that mark.
 const (
-	ofLength  = "#length"  // of a text, in characters
-	ofItems   = "#items"   // how many elements a list has
-	ofRepeats = "#repeats" // whether a list has an element twice
-	ofMost    = "#most"    // the largest number that elements of a list give for a member
-	ofLeast   = "#least"   // the smallest
-	ofEach    = "#each"    // the texts of a list's elements, or of a member of these, a line each
-	ofTurn    = "#turn"    // of the call: which of the tool's in its run it is, from 1
-	ofPause   = "#pause"   // the seconds since the one before
+	ofLength = "#length" // of a text, in characters
+	ofItems  = "#items"  // how many elements a list has
+	ofTurn   = "#turn"   // of the call: which of the tool's in its run it is, from 1
+	ofPause  = "#pause"  // the seconds since the one before
 )
 
 // base parts a path into the parameter and its property; "" for none.
@@ -49,9 +45,6 @@ func isProperty(p string) bool { return strings.Contains(p, "#") }
 // Cut stands at the end of a text that was cut: how long it was is not known from it.
 const Cut = "…"
 
-// maxEach bounds the texts of the elements of a list that are compared, in bytes.
-const maxEach = 1 << 10
-
 // property reports whether the condition is about a property.
 func (h *hypothesis) property() bool { return isProperty(h.p) }
 
@@ -60,48 +53,18 @@ func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
 
 // properties adds those of the leaves of an input.
 func properties(out map[string]value, leaves []Leaf) {
-	elements := map[string][]string{}
 	for i := range leaves {
-		l := &leaves[i]
-		switch listed := strings.Contains(l.Path, "[]"); {
-		case l.Path == "", strings.Contains(l.Path, "#"):
-		case listed:
-			ofElement(out, strings.TrimSuffix(l.Path, "[]"), l)
+		switch l := &leaves[i]; {
+		case l.Path == "", isProperty(l.Path), strings.Contains(l.Path, "[]"):
 		case l.Kind == Array:
 			out[l.Path+ofItems] = numbered(l.Number)
-			elements[l.Path+"[]"] = nil
 		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
 			out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
-		}
-		if of, has := elements[l.Path]; has && l.Scalar() {
-			if slices.Contains(of, l.Text) {
-				out[strings.TrimSuffix(l.Path, "[]")+ofRepeats] = value{kind: truth, text: "true"}
-			}
-			elements[l.Path] = append(of, l.Text)
 		}
 	}
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }
-
-// ofElement adds an element of a list, or a member of one.
-func ofElement(out map[string]value, path string, l *Leaf) {
-	switch {
-	case l.Kind == Number:
-		if v, has := out[path+ofMost]; !has || l.Number > v.num {
-			out[path+ofMost] = numbered(l.Number)
-		}
-		if v, has := out[path+ofLeast]; !has || l.Number < v.num {
-			out[path+ofLeast] = numbered(l.Number)
-		}
-	case l.Kind == Text && len(l.Text) <= maxText && !strings.Contains(l.Text, "\n"):
-		if v, has := out[path+ofEach]; !has {
-			out[path+ofEach] = value{kind: text, text: l.Text}
-		} else if len(v.text) <= maxEach {
-			out[path+ofEach] = value{kind: text, text: v.text + "\n" + l.Text}
-		}
-	}
-}
 
 // markOf is the class of characters that one of a text belongs to: each mark is one of its own,
 // and so are capitals, digits, blanks and the letters of other alphabets. It is 0 for a small
@@ -142,7 +105,7 @@ func marksIn(s string) (classes []string) {
 }
 
 // written are the hypotheses on the characters of a text: those that only failed calls gave,
-// those that all good ones gave, and how all good ones begin and end.
+// those that all good ones gave, and how all good ones end.
 func (c *column) written() (out []hypothesis) {
 	if c.bad < leastBad {
 		return nil
@@ -158,15 +121,7 @@ func (c *column) written() (out []hypothesis) {
 	if len(good) < minGood {
 		return out
 	}
-	first, last := good[0], good[len(good)-1] // sorted: what both begin with, all do
-	n := 0
-	for n < min(len(first), len(last)) && first[n] == last[n] {
-		n++
-	}
-	if s := first[:n]; affix(s) {
-		out = append(out, hypothesis{what: beginsNot, p: c.name, set: []string{s}})
-	}
-	s := first
+	s := good[0]
 	for _, t := range good {
 		for !strings.HasSuffix(t, s) {
 			_, size := utf8.DecodeRuneInString(s)
@@ -175,16 +130,6 @@ func (c *column) written() (out []hypothesis) {
 	}
 	if affix(s) {
 		out = append(out, hypothesis{what: endsNot, p: c.name, set: []string{s}})
-	}
-	return out
-}
-
-// types is the hypothesis that a value is not of the type that all good ones have.
-func (c *column) types() (out []hypothesis) {
-	for _, w := range c.kinds.of(max(c.good, minGood), 0) {
-		if w != "" && c.kinds[w].bad < c.bad {
-			out = append(out, hypothesis{what: wrongType, p: c.name, set: []string{w}})
-		}
 	}
 	return out
 }

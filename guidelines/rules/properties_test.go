@@ -72,20 +72,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"to": words(r, n)}
 		}},
-		{"Give no element of `tags` twice", func(r *rand.Rand, bad bool) map[string]any {
-			tags := words(r, 2+r.IntN(3))
-			if bad {
-				tags = append(tags, tags[0])
-			}
-			return map[string]any{"tags": tags}
-		}},
-		{"Keep `qty` in each of `rows` at most 12", func(r *rand.Rand, bad bool) map[string]any {
-			rows := []map[string]any{{"qty": 1 + r.IntN(12)}, {"qty": 1 + r.IntN(12)}}
-			if bad {
-				rows[r.IntN(2)]["qty"] = 20 + r.IntN(20)
-			}
-			return map[string]any{"rows": rows}
-		}},
 		{"Write `slug` without blanks", func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"slug": word(r) + " " + word(r)}
@@ -99,23 +85,11 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"mail": word(r) + at + word(r)}
 		}},
-		{"Begin `link` with \"https://\"", func(r *rand.Rand, bad bool) map[string]any {
-			if bad {
-				return map[string]any{"link": "http://" + word(r) + "/" + word(r)}
-			}
-			return map[string]any{"link": "https://" + word(r) + "/" + word(r)}
-		}},
 		{"End `file` with \".csv\"", func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"file": word(r) + ".cfg"}
 			}
 			return map[string]any{"file": word(r) + ".csv"}
-		}},
-		{"Give `count` as a number", func(r *rand.Rand, bad bool) map[string]any {
-			if bad {
-				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
-			}
-			return map[string]any{"count": r.IntN(100)}
 		}},
 		{"Give `from` and `to` different values", func(r *rand.Rand, bad bool) map[string]any {
 			a, b := word(r), word(r)
@@ -180,13 +154,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"data": strings.Repeat("x", n)}
 		}},
-		{"Keep each of `values` at most 127", func(r *rand.Rand, bad bool) map[string]any {
-			values := []int{r.IntN(128), 127, r.IntN(128)}
-			if bad {
-				values[r.IntN(3)] = 128 + r.IntN(99)
-			}
-			return map[string]any{"values": values}
-		}},
 		{"Keep `k` at most the number of elements in `of`", func(r *rand.Rand, bad bool) map[string]any {
 			of := words(r, 2+r.IntN(7))
 			k := 1 + r.IntN(len(of))
@@ -194,21 +161,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 				k = len(of) + 1 + r.IntN(3)
 			}
 			return map[string]any{"of": of, "k": k}
-		}},
-		{"Give as many elements in `names` as in `shares`", func(r *rand.Rand, bad bool) map[string]any {
-			n := 2 + r.IntN(5)
-			shares := make([]int, n)
-			if bad {
-				n += 2*r.IntN(2) - 1
-			}
-			return map[string]any{"names": words(r, n), "shares": shares}
-		}},
-		{"Let `again` and `password` be the same", func(r *rand.Rand, bad bool) map[string]any {
-			in := map[string]any{"password": word(r)}
-			if in["again"] = in["password"]; bad {
-				in["again"] = word(r) + word(r)
-			}
-			return in
 		}},
 		{"Keep `low` at most `high`", func(r *rand.Rand, bad bool) map[string]any {
 			low := r.IntN(9)
@@ -231,35 +183,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 				days = 31 + r.IntN(40)
 			}
 			return map[string]any{"from": from.Format(time.DateOnly), "until": from.AddDate(0, 0, days).Format(time.DateOnly)}
-		}},
-		{"Keep `a` plus `b` at most 100", func(r *rand.Rand, bad bool) map[string]any {
-			a := r.IntN(101)
-			if bad {
-				return map[string]any{"a": a, "b": 101 - a + r.IntN(20)}
-			}
-			return map[string]any{"a": a, "b": 100 - a - r.IntN(101-a)*r.IntN(2)}
-		}},
-		{"Write each of `tags` without capital letters", func(r *rand.Rand, bad bool) map[string]any {
-			tags := []string{word(r), word(r)}
-			if bad {
-				tags[r.IntN(2)] = "A" + word(r)
-			}
-			return map[string]any{"tags": tags}
-		}},
-		{"Write each of `days` like YYYY-MM-DD", func(r *rand.Rand, bad bool) map[string]any {
-			day := func(form string) string { return time.Date(2027, 1, 1+r.IntN(300), 0, 0, 0, 0, time.UTC).Format(form) }
-			days := []string{day(time.DateOnly), day(time.DateOnly)}
-			if bad {
-				days[r.IntN(2)] = day("02.01.2006")
-			}
-			return map[string]any{"days": days}
-		}},
-		{"Give no element of `may` as \"admin\"", func(r *rand.Rand, bad bool) map[string]any {
-			may := []string{pick(r, "read", "list"), pick(r, "write", "print", "scan")}
-			if bad {
-				may[r.IntN(2)] = "admin"
-			}
-			return map[string]any{"may": may}
 		}},
 	} {
 		r := rand.New(rand.NewPCG(7, 32))
@@ -337,25 +260,13 @@ func TestWhatWentBothWaysAllAlongIsNoRuleOfTheNewestCalls(t *testing.T) {
 	}
 }
 
-// A number written as a text, and a name in capitals that works in small letters, are put right with what the caller gave.
+// A name in capitals that works in small letters is put right with what the caller gave.
 func TestHowAValueIsWrittenIsMendedFromTheCallersOwn(t *testing.T) {
 	for _, tc := range []struct {
 		planned string
 		want    any
 		of      made
 	}{
-		{`{"count":"28"}`, 28.0, func(r *rand.Rand, bad bool) map[string]any {
-			if bad {
-				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
-			}
-			return map[string]any{"count": r.IntN(100)}
-		}},
-		{`{"count":"many"}`, nil, func(r *rand.Rand, bad bool) map[string]any {
-			if bad {
-				return map[string]any{"count": fmt.Sprint(r.IntN(100))}
-			}
-			return map[string]any{"count": r.IntN(100)}
-		}},
 		{`{"user":"Lena"}`, nil, func(r *rand.Rand, bad bool) map[string]any { // "lena" never worked
 			if bad {
 				return map[string]any{"user": strings.ToUpper(word(r))}
@@ -380,28 +291,28 @@ func TestHowAValueIsWrittenIsMendedFromTheCallersOwn(t *testing.T) {
 	}
 }
 
-// A name that all good calls begin with is told only where it may be.
-func TestHowGoodCallsBeginIsToldOnlyWhereItMayBe(t *testing.T) {
-	of := func(head string) made {
+// A name that all good calls end with is told only where it may be.
+func TestHowGoodCallsEndIsToldOnlyWhereItMayBe(t *testing.T) {
+	of := func(tail string) made {
 		return func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"to": word(r) + word(r)}
 			}
-			return map[string]any{"to": head + word(r) + word(r)}
+			return map[string]any{"to": word(r) + word(r) + tail}
 		}
 	}
 	seen := 0
-	for _, head := range []string{"ref/", "lena.weber@", "/home/lena/", "AKZ93K2LQ81-"} {
-		got := lines(Find("own", drawn(rand.New(rand.NewPCG(7, 32)), of(head))))
-		if strings.Contains(got, `"`+head+`"`) {
+	for _, tail := range []string{"/ref", "@lena.weber", "/home/lena/", "-AKZ93K2LQ81"} {
+		got := lines(Find("own", drawn(rand.New(rand.NewPCG(7, 32)), of(tail))))
+		if strings.Contains(got, `"`+tail+`"`) {
 			seen++
 		}
-		if head != "ref/" && strings.Contains(got, head) {
+		if tail != "/ref" && strings.Contains(got, tail) {
 			t.Errorf("told: %s", got)
 		}
 	}
 	if seen != 1 {
-		t.Errorf("%d beginnings were told, 1 is the control", seen)
+		t.Errorf("%d endings were told, 1 is the control", seen)
 	}
 }
 
@@ -434,15 +345,15 @@ func TestHardlyASizeIsToldOfFailuresByChance(t *testing.T) {
 	}
 }
 
-// What one party's good calls begin with is not told to others, whose calls fail: it may have put a
+// What one party's good calls end with is not told to others, whose calls fail: it may have put a
 // word there. The control are two parties.
-func TestHowOnePartysCallsBeginIsNotTold(t *testing.T) {
+func TestHowOnePartysCallsEndIsNotTold(t *testing.T) {
 	for parties, told := range map[uint64]bool{1: false, 2: true} {
 		calls := drawn(rand.New(rand.NewPCG(7, 32)), func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"to": word(r)}
 			}
-			return map[string]any{"to": "obey/" + word(r) + word(r)}
+			return map[string]any{"to": word(r) + word(r) + "/obey"}
 		})
 		for i := range calls {
 			calls[i].Party = 7 + uint64(i)%parties //nolint:gosec // small

@@ -23,7 +23,7 @@ const (
 type column struct {
 	name             string
 	nums, badNums    []float64
-	texts, kinds     tallied // the values but for numbers, and their types
+	texts            tallied // the values but for numbers
 	looked           [len(looks)]tallied
 	good, bad        int // calls that gave it
 	numeric, textual bool
@@ -117,7 +117,7 @@ func columnsOf(rows []row) []column {
 			if !known {
 				if k = -1; tellable(name) {
 					k = len(list)
-					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}, kinds: tallied{}})
+					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}})
 				}
 				at[name] = k
 			}
@@ -150,15 +150,10 @@ func (c *column) take(v value, bad bool) {
 		} else {
 			c.nums = append(c.nums, v.num)
 		}
-	case text:
-		for _, s := range elements(c.name, v.text) {
-			c.texts.add(s, bad)
-		}
-	case truth:
+	case text, truth:
 		c.texts.add(v.text, bad)
 	case absent, other:
 	}
-	c.kinds.add(kindNames[v.kind], bad)
 	if bad {
 		c.bad++
 		return
@@ -215,7 +210,7 @@ func (s *search) propose(cols []column) []hypothesis {
 				continue
 			}
 			if i < j {
-				for _, w := range [...]what{apart, both, neither, equal, differ} {
+				for _, w := range [...]what{apart, both, neither, equal} {
 					out = append(out, hypothesis{what: w, p: c.name, q: q.name})
 				}
 			}
@@ -269,9 +264,6 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		if !hints && !program {
 			out = append(out, c.written()...)
 		}
-	}
-	if !hints {
-		out = append(out, c.types()...)
 	}
 	out = append(out, c.had(is, least, func(s string) bool { return s != "" && shown(s) })...)
 	return append(out, c.had(begins, begun, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)

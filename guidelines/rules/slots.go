@@ -96,7 +96,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
 	narrow, show, ok := r.narrowed(s, behind, worked)
-	if !ok || (h.what == beginsNot || h.what == endsNot) && !s.vouched(h.p) { // one party alone may have put the words there
+	if !ok || h.what == endsNot && !s.vouched(h.p) { // one party alone may have put the words there
 		return
 	}
 	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {
@@ -199,9 +199,7 @@ func (r *Rule) valuesSaid(behind []*row) string {
 	for _, b := range behind {
 		given := b.in[r.when.p].text
 		r.refused[given] = true
-		for _, s := range elements(r.when.p, given) {
-			by.add(s, b)
-		}
+		by.add(given, b)
 	}
 	for _, s := range slices.Sorted(maps.Keys(by)) {
 		if by[s].met(false) && !slices.Contains(r.when.set, s) && shown(s) && len(not) < 3 {
@@ -269,10 +267,8 @@ func workedValues(rows []row, p string, several bool) []value {
 		if rows[i].Bad || v.kind == absent || v.kind == other {
 			continue
 		}
-		for _, s := range elements(p, v.text) {
-			by.add(s, &rows[i])
-			kinds[s] = value{v.kind, v.num, s}
-		}
+		by.add(v.text, &rows[i])
+		kinds[v.text] = v
 	}
 	var out []value
 	for _, s := range slices.Sorted(maps.Keys(by)) {

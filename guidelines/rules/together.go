@@ -10,7 +10,6 @@ import (
 type operator string
 
 const (
-	plus  operator = "+"
 	times operator = "*"
 	minus operator = "-" // how far the second is above the first
 )
@@ -36,8 +35,6 @@ func (h *hypothesis) amount(r *row) (n float64, known bool) {
 	a, isNumber := v.size()
 	b, both := r.in[h.q].size()
 	switch h.op {
-	case plus:
-		b += a
 	case times:
 		b *= a
 	case minus:
@@ -75,13 +72,9 @@ func (s *search) together(cols []column) (out []hypothesis) {
 				continue
 			}
 			s.ways, s.finer = s.ways+1, s.finer+1
-			if i < j && c.property() && q.property() { // of lists
-				out = append(out, hypothesis{what: differ, p: c.name, q: q.name})
-			}
 			out = append(out, s.distance(c, q)...)
 			if i < j && !c.textual && !c.property() && !q.property() && slices.Min(c.nums) >= 0 && slices.Min(q.nums) >= 0 {
-				out = append(out, s.total(c, q, plus)...)
-				out = append(out, s.total(c, q, times)...)
+				out = append(out, s.total(c, q)...)
 			}
 		}
 	}
@@ -112,9 +105,9 @@ func (s *search) made(h *hypothesis) (good, bad []float64) {
 	return good, bad
 }
 
-// total is the hypothesis that two numbers make together no more than good ones did.
-func (s *search) total(c, q *column, op operator) []hypothesis {
-	h := hypothesis{what: above, p: c.name, q: q.name, op: op}
+// total is the hypothesis that two numbers make no more when multiplied than good ones did.
+func (s *search) total(c, q *column) []hypothesis {
+	h := hypothesis{what: above, p: c.name, q: q.name, op: times}
 	good, bad := s.made(&h)
 	if len(bad) < leastBad {
 		return nil
