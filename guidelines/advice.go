@@ -44,7 +44,7 @@ const (
 func (f *findings) practices(d *draft) {
 	e := &f.evidence
 	order := slices.Clone(e.Rules)
-	slices.SortStableFunc(order, func(a, b evidence.Rule) int { return f.place(&a) - f.place(&b) })
+	slices.SortStableFunc(order, func(a, b rules.Rule) int { return f.place(&a) - f.place(&b) })
 	rank := 0
 	for i := range order {
 		r := &order[i]
@@ -88,7 +88,7 @@ func (f *findings) repeatsFail() bool {
 }
 
 // place is where a model put a rule; the others come after those.
-func (f *findings) place(r *evidence.Rule) int {
+func (f *findings) place(r *rules.Rule) int {
 	if at := f.chosen[r.GroundID()]; at > 0 {
 		return at
 	}
@@ -96,7 +96,7 @@ func (f *findings) place(r *evidence.Rule) int {
 }
 
 // author is the model that proposed a rule, else the rules.
-func (f *findings) author(r *evidence.Rule) string {
+func (f *findings) author(r *rules.Rule) string {
 	if slices.ContainsFunc(f.proposed, func(p rules.Proposal) bool { return r.Is(&p) }) {
 		return f.model
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/origin"
 
 	"memoryd/internal/textsafe"
@@ -177,7 +178,7 @@ func isNumeric(p evidence.Parameter) bool { return p.Types[0] == "integer" || p.
 
 // refused reports whether a rule advises against a value of a parameter.
 func (f *findings) refused(p evidence.Parameter, value string) bool {
-	return slices.ContainsFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.Refuses(p.Path, value, isNumeric(p)) })
+	return slices.ContainsFunc(f.evidence.Rules, func(r rules.Rule) bool { return r.Refuses(p.Path, value, isNumeric(p)) })
 }
 
 // bySize orders numbers and leaves other values as they are.

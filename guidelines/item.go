@@ -101,7 +101,7 @@ func groundsFor(f *findings, d draft) (list []Ground) {
 	})
 	add("retries", retriesGround, map[string]evidence.Retry{"unchanged": e.Unchanged})
 	for i := range e.Rules {
-		add("rule", e.Rules[i].GroundID(), e.Rules[i].Rule, e.Rules[i].Keys...)
+		add("rule", e.Rules[i].GroundID(), e.Rules[i], e.Rules[i].Keys...)
 	}
 	if e.Exemplar != nil {
 		add("exemplar", exemplarGround, e.Exemplar, e.Exemplar.Key)

@@ -13,6 +13,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/recordtest"
 )
 
@@ -104,7 +105,7 @@ func TestMeasureShuffledRecordings(t *testing.T) {
 				rounds++
 				found := evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls).Rules
 				// What hosts document of an answer holds for whoever hears it.
-				if slices.ContainsFunc(found, func(r evidence.Rule) bool { return !r.Heard() }) {
+				if slices.ContainsFunc(found, func(r rules.Rule) bool { return !r.Heard() }) {
 					published++
 				}
 			}

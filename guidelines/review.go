@@ -59,7 +59,7 @@ func (f *findings) review(records []record) Review {
 	f.chosen, f.proposed = map[string]int{}, nil
 	before := f.evidence.Rules
 	for _, rec := range records {
-		if rec.When != nil && rec.When.Known() && !slices.ContainsFunc(before, func(r evidence.Rule) bool { return r.Is(rec.When) }) {
+		if rec.When != nil && rec.When.Known() && !slices.ContainsFunc(before, func(r rules.Rule) bool { return r.Is(rec.When) }) {
 			f.proposed = append(f.proposed, *rec.When)
 		}
 	}
@@ -86,7 +86,7 @@ func (f *findings) reviewed(rec *record) (id string, _ Reason) {
 	var at int
 	switch {
 	case rec.When == nil && len(rec.Evidence) > 0:
-		if at = slices.IndexFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.GroundID() == rec.Evidence[0] }); at < 0 {
+		if at = slices.IndexFunc(f.evidence.Rules, func(r rules.Rule) bool { return r.GroundID() == rec.Evidence[0] }); at < 0 {
 			return "", DroppedEvidence
 		}
 	case rec.When == nil:
@@ -94,7 +94,7 @@ func (f *findings) reviewed(rec *record) (id string, _ Reason) {
 	case !rec.When.Known():
 		return "", DroppedPredicate
 	default:
-		if at = slices.IndexFunc(f.evidence.Rules, func(r evidence.Rule) bool { return r.Is(rec.When) }); at < 0 {
+		if at = slices.IndexFunc(f.evidence.Rules, func(r rules.Rule) bool { return r.Is(rec.When) }); at < 0 {
 			return "", DroppedCalls
 		}
 	}

@@ -39,7 +39,7 @@ type Evidence struct {
 	Parameters []Parameter   `json:"parameters"`
 	Output     OutputProfile `json:"output"`
 	// Rules are the rules that the calls support, the one with the most calls first.
-	Rules []Rule `json:"rules,omitempty"`
+	Rules []rules.Rule `json:"rules,omitempty"`
 	// Messages are the messages of calls that went wrong, by form, the most important first.
 	Messages []Message `json:"messages,omitempty"`
 	// Same is the text that nine in ten good calls were answered with, whatever their inputs; nil
@@ -50,13 +50,6 @@ type Evidence struct {
 	// runs.
 	Unchanged     Retry `json:"unchanged"`
 	UnchangedRuns int   `json:"unchanged_runs,omitempty"`
-}
-
-// Rule is a rule with the keys of the calls behind it.
-type Rule struct {
-	rules.Rule
-
-	Keys []memoryd.CallKey `json:"-"`
 }
 
 // Window has observations of a tool's newest calls, beyond its history.

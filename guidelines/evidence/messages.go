@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/guidelines/rules"
 )
 
 // Message is a message of calls that went wrong, in one form.
@@ -90,7 +91,7 @@ func (all *shapes) of(said *wording, often bool) *shape {
 // parties where they are known, and the rest by form. That is Drain (He, Zhu, Zheng and Lyu, "Drain:
 // an online log parsing approach with fixed depth tree", ICWS 2017) with the number of tokens as its
 // only level.
-func messagesOf(obs []Observation, who *parties, found []Rule) []Message {
+func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	explained := map[memoryd.CallKey]bool{}
 	for i := range found {
 		for _, k := range found[i].Keys {

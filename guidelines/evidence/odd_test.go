@@ -8,13 +8,14 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 )
 
 // Where a tool's refusals are taken for answers, most of its answers may be lines of text:
 // they are odd as long as a third are JSON, and a rule says what they are about.
 func TestRefusalsThatAreTakenForAnswersAreOddThoughMostAnswersAreSuch(t *testing.T) {
 	t.Parallel()
-	mine := func(odd func(i int) bool) []evidence.Rule {
+	mine := func(odd func(i int) bool) []rules.Rule {
 		var calls []memoryd.Call
 		for i := range 24 {
 			c := memoryd.Call{
@@ -30,7 +31,7 @@ func TestRefusalsThatAreTakenForAnswersAreOddThoughMostAnswersAreSuch(t *testing
 		return evidence.Mine("book", evidence.Merge(nil, calls), calls).Rules
 	}
 	some := mine(func(i int) bool { return i%5 < 3 })
-	if !slices.ContainsFunc(some, func(r evidence.Rule) bool { return r.Line == "Keep `seats` at least 60" && r.Odd == r.Calls }) {
+	if !slices.ContainsFunc(some, func(r rules.Rule) bool { return r.Line == "Keep `seats` at least 60" && r.Odd == r.Calls }) {
 		t.Errorf("rules %+v", some)
 	}
 	if rare := mine(func(i int) bool { return i%8 < 7 }); len(rare) > 0 {

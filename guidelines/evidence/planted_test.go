@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 )
 
 // The pitfalls of made-up tools become rules, and nothing else does: not in their calls,
@@ -18,7 +19,7 @@ func TestPlantedPitfallsBecomeRulesAndChanceDoesNot(t *testing.T) {
 			e := evidence.Mine(calls[0].Tool, evidence.Merge(nil, calls), calls)
 			planted += len(p.pitfalls)
 			for _, want := range p.pitfalls {
-				if slices.ContainsFunc(e.Rules, func(r evidence.Rule) bool { return r.Parameter == want }) {
+				if slices.ContainsFunc(e.Rules, func(r rules.Rule) bool { return r.Parameter == want }) {
 					found++
 				}
 			}

@@ -14,20 +14,19 @@ const (
 )
 
 // Rules finds the rules that a tool's calls (oldest first) support, including proposed ones.
-func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
-	calls, keys := judged(obs)
-	return keyed(rules.Find(tool, calls, proposed...), keys)
+func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []rules.Rule {
+	return rules.Find(tool, judged(obs), proposed...)
 }
 
 // RulesAndHints finds the rules, and what too few calls show to be rules.
-func RulesAndHints(tool string, obs []Observation) (found, hints []Rule) {
-	calls, keys := judged(obs)
-	known := rules.Find(tool, calls)
-	return keyed(known, keys), keyed(rules.Hints(tool, calls, known), keys)
+func RulesAndHints(tool string, obs []Observation) (found, hints []rules.Rule) {
+	calls := judged(obs)
+	found = rules.Find(tool, calls)
+	return found, rules.Hints(tool, calls, found)
 }
 
-// judged lists the judged calls as they are compared, and their keys.
-func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
+// judged lists the judged calls as they are compared.
+func judged(obs []Observation) (calls []rules.Call) {
 	odd, who := Odd(obs), partiesOf(obs)
 	for i := range obs {
 		ob := &obs[i]
@@ -35,7 +34,7 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 			continue
 		}
 		c := rules.Call{
-			Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named,
+			Key: ob.Key, Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named,
 			Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
 		switch {
@@ -44,20 +43,9 @@ func judged(obs []Observation) (calls []rules.Call, keys []memoryd.CallKey) {
 		case odd(ob):
 			c.Bad, c.Odd, c.Message = true, true, ob.Answer.Text
 		}
-		calls, keys = append(calls, c), append(keys, ob.Key)
+		calls = append(calls, c)
 	}
-	return calls, keys
-}
-
-func keyed(found []rules.Rule, keys []memoryd.CallKey) []Rule {
-	list := make([]Rule, len(found))
-	for i := range found {
-		list[i].Rule = found[i]
-		for _, at := range found[i].Behind {
-			list[i].Keys = append(list[i].Keys, keys[at])
-		}
-	}
-	return list
+	return calls
 }
 
 // Planned is the call as it was about to be made. It may be asked for by several at a time.

@@ -17,7 +17,7 @@ import (
 const testedRule = "tested_rule"
 
 // Tested is a rule that the calls of a tool support, with the keys of the calls behind it.
-type Tested = evidence.Rule
+type Tested = tested.Rule
 
 // plan reads a call of the run as mining would.
 func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {

@@ -270,7 +270,7 @@ type refusal struct {
 // take counts the call at a place among those behind the refusal.
 func (r *refusal) take(c *Call, place int) {
 	r.Calls++
-	r.Behind = append(r.Behind, place)
+	r.Behind, r.Keys = append(r.Behind, place), append(r.Keys, c.Key)
 	if c.Failed {
 		r.Failed++
 	}

@@ -285,7 +285,7 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 	r.kinds = map[string]bool{}
 	for _, row := range behind {
 		q.add(row)
-		r.Behind = append(r.Behind, row.place)
+		r.Behind, r.Keys = append(r.Behind, row.place), append(r.Keys, row.Key)
 		r.kinds[row.kind] = true
 		if row.Odd {
 			r.Odd++

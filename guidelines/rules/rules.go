@@ -15,10 +15,13 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"memoryd"
 )
 
 // Call is the part of a judged call that is compared.
 type Call struct {
+	Key   memoryd.CallKey
 	Input json.RawMessage
 	// Leaves are the values of the input, if they are read already.
 	Leaves []Leaf
@@ -124,8 +127,9 @@ type Rule struct {
 	// Told reports that too few calls went well to hold it against: those that heed it were
 	// answered otherwise.
 	Told bool `json:"told,omitempty"`
-	// Behind are the indexes of the calls that went wrong, oldest first.
-	Behind []int `json:"-"`
+	// Behind are the indexes of the calls that went wrong, oldest first, and Keys their keys.
+	Behind []int             `json:"-"`
+	Keys   []memoryd.CallKey `json:"-"`
 	// Doubtful reports that calls went on to fail in the same way without breaking the rule, as
 	// those do that heed it after the tool has changed: then it warns of none and changes none.
 	Doubtful bool `json:"-"`
