@@ -195,7 +195,7 @@ func TestCase47AConversationHasACapAnHour(t *testing.T) {
 		})
 		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.HourlyTokens = 20_000
-		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
+		c := compactorWith(t, cfg, compact.Deps{Model: m})
 		spend := func(i int, conversation string) compact.Result {
 			return run(t, c, compact.Request{Messages: join(user(fmt.Sprint("go ", i)), steps(fmt.Sprint("s", i), 30, 60), user("next")), Profile: "deerflow", Conversation: conversation})
 		}

@@ -194,9 +194,9 @@ func TestCase58SecretsAreNotCopied(t *testing.T) {
 		}
 		return memoryd.Completion{Text: "The password is hunter2horse and the order QX7781."}, nil
 	})
-	for _, m := range [][]compact.Model{nil, {echo}} {
+	for _, m := range []compact.Model{nil, echo} {
 		cfg := configtest.Section[compact.Config]("compact")
-		c := compactorWith(t, cfg, compact.Deps{Models: m})
+		c := compactorWith(t, cfg, compact.Deps{Model: m})
 		for _, target := range []int{400, 2500} {
 			in := join(user("go"), calls("a"), result("a", leak+long("x", 300)), calls("b"), result("b", leak+long("y", 300)), steps("c", 4, 40), user("next"))
 			res := run(t, c, compact.Request{Messages: in, Force: true, TargetTokens: target})

@@ -14,8 +14,8 @@ import (
 
 // Deps are the dependencies of a Compactor. Every field is optional.
 type Deps struct {
-	// Models are tried in order; without any, every summary is deterministic.
-	Models []Model
+	// Model picks lines for summaries; without it, every summary is deterministic.
+	Model Model
 	// Originals stores what is removed; nil keeps 64 MiB in memory.
 	Originals Originals
 	// Counter returns the counter for a model's name; nil estimates.
@@ -32,7 +32,7 @@ type Deps struct {
 // call.
 type Compactor struct {
 	cfg     Config
-	models  []Model
+	model   Model
 	store   Originals
 	counter func(model string) tokens.Counter
 	log     *slog.Logger
@@ -55,7 +55,7 @@ const (
 
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock}
+	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock}
 	if c.clock == nil {
 		c.clock = time.Now
 	}

@@ -128,8 +128,8 @@ func (m *counting) all() string {
 	return b.String()
 }
 
-func newCompactor(t testing.TB, models ...compact.Model) *compact.Compactor {
-	return compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Models: models})
+func newCompactor(t testing.TB, model ...compact.Model) *compact.Compactor {
+	return compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Model: append(model, nil)[0]})
 }
 
 func compactorWith(t testing.TB, cfg compact.Config, d compact.Deps) *compact.Compactor {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,17 +106,15 @@ func (w *run) narrate(ctx context.Context, p *plan, s *summary) ([]string, error
 
 func (n *narrator) instructions() string { return cmp.Or(strings.TrimSpace(n.p.prompt), instructions) }
 
-// batch gets what one part of the conversation is about: from memory, or from the first
-// model that gives a good answer.
+// batch gets what one part of the conversation is about: from memory, or from the model.
 func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Part, tell, budget int) error {
 	c := n.w.c
-	key := shortHash(fmt.Append(nil, n.p.prompt, "\x00", n.p.modelName, "\x00", tell, "\x00", parts))
+	key := shortHash(fmt.Append(nil, n.p.prompt, "\x00", tell, "\x00", parts))
 	lines, reused := c.answers.get(key)
 	var t summarize.Answer
 	var err error
 	if !reused {
-		models := c.modelsFor(n.p.modelName)
-		s := summarize.Summarizer{Model: models[0], Others: models[1:], Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: c.clock, Log: c.log}
+		s := summarize.Summarizer{Model: c.model, Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: c.clock, Log: c.log}
 		t, err = s.Do(ctx, summarize.Request{
 			Instructions: n.instructions(), Parts: parts, Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
 			Workspace: n.w.r.Workspace, Spender: n.w.r.Workspace + "\x00" + n.w.r.Conversation, Nonce: key[:12], Count: n.w.conv.count,
@@ -156,14 +153,6 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 func (n *narrator) show(m *chat.Message, promptTokens int) entry {
 	text := summarize.Cut(readable(m, ""), int(entryLimit*float64(promptTokens)*3))
 	return entry{m.Role, n.w.conv.safe.mask(text)}
-}
-
-// modelsFor gives the models to try in order. A name puts the model of that name
-// first; a provider prefix may be left out.
-func (c *Compactor) modelsFor(name string) []Model {
-	named := func(m Model) bool { return path.Base(m.Name()) == path.Base(name) }
-	rest := slices.DeleteFunc(slices.Clone(c.models), named)
-	return append(slices.DeleteFunc(slices.Clone(c.models), func(m Model) bool { return !named(m) }), rest...)
 }
 
 // reasonOf is the part of an error that a report may show.

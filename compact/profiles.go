@@ -29,9 +29,8 @@ type plan struct {
 	most int
 	aims bool // the target is the size to reach, not a bound
 	lead string
-	// model says whether a model may be asked, which one, and how.
+	// model says whether a model may be asked, and how.
 	model     bool
-	modelName string
 	prompt    string // replaces the instructions; "" takes ours
 	promptCap int    // bounds one request, in tokens; 0 takes the configured bound
 	answerCap int    // bounds one answer, in tokens; 0 takes the configured bound
@@ -189,7 +188,6 @@ func (a raaid) plan(c *conversation, r Request) (*plan, *refusal) {
 	p.room = max(leastRoom, min(int(float64(limit)*a.s.SummaryBufferRatio), gone/2, limit-(c.total-gone)))
 	lost := float64(gone) / float64(max(1, c.total))
 	p.model = a.s.EnableCondensation && lost > a.s.HybridLoss
-	p.modelName = a.s.CondenserModel
 	p.answerCap = a.s.MaxTokensPerSummary
 	return p, nil
 }
@@ -210,7 +208,7 @@ const deerflowLead = "Here is a summary of the conversation to date:\n\n"
 func (deerflow) excluded() map[string]bool { return nil }
 
 func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
-	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
+	p := &plan{reason: Forced, lead: deerflowLead, model: true, target: r.MaxInputTokens}
 	if !r.Force {
 		if !d.s.Enabled {
 			return no(Disabled, "the profile is turned off")

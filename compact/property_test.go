@@ -158,9 +158,7 @@ func propertyOf(t *rapid.T) {
 	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.HourlyTokens = 0
 	d := compact.Deps{}
-	if m := models()[name]; m != nil {
-		d.Models = []compact.Model{m}
-	}
+	d.Model = models()[name]
 	c := compact.New(cfg, d)
 	r := drawRequest(t)
 	res, err := c.Compact(t.Context(), r)

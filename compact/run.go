@@ -148,7 +148,7 @@ func (w *run) apply(ctx context.Context, prof profile, p *plan) (Result, error) 
 		return w.unchanged(v.reason, v.detail), nil
 	}
 	w.report.Groups = len(p.remove)
-	if p.model && !w.r.DryRun && len(w.c.models) > 0 {
+	if p.model && !w.r.DryRun && w.c.model != nil {
 		d, err := w.narrate(ctx, p, s)
 		if err != nil {
 			return Result{}, err

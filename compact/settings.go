@@ -65,8 +65,7 @@ type RAAidSettings struct {
 	SummaryBufferRatio  float64 `yaml:"-" json:"summary_buffer_ratio"`
 	// HybridLoss is the share of the conversation that may be trimmed without a model.
 	HybridLoss float64 `yaml:"-" json:"hybrid_loss"`
-	// CondenserModel selects one of the configured models, with or without a provider prefix
-	// ("provider/model"); "" uses them in order.
+	// CondenserModel is accepted; the op's configured model is used.
 	CondenserModel string `yaml:"-" json:"condenser_model"`
 }
 
@@ -118,7 +117,7 @@ func within(v, high float64) bool { return v > 0 && v <= high }
 // configuration file.
 type DeerFlowSettings struct {
 	Enabled bool `yaml:"-" json:"enabled"`
-	// ModelName selects one of the configured models; "" uses them in order.
+	// ModelName is accepted; the op's configured model is used.
 	ModelName string   `yaml:"-" json:"model_name"`
 	Trigger   Triggers `yaml:"trigger" json:"trigger"`
 	Keep      Size     `yaml:"keep" json:"keep"`

@@ -111,7 +111,7 @@ func TestEightGroupsWithASlowModelTakeOneRound(t *testing.T) {
 		})
 		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.PromptTokens = 700 // so small that each group needs a request of its own
-		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{slow}})
+		c := compactorWith(t, cfg, compact.Deps{Model: slow})
 		in := join(user("go"), steps("a", 8, 150), steps("b", 10, 2), user("next"))
 		res := run(t, c, compact.Request{Messages: in, Profile: "forge", Force: true})
 		if res.Report.Groups != 8 || res.Report.ModelCalls != 8 || len(res.Report.ModelFailures) > 0 {
@@ -135,7 +135,7 @@ func TestForgeSavesModelCalls(t *testing.T) {
 	for _, r := range recordings(t) {
 		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.HourlyTokens = 0
-		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
+		c := compactorWith(t, cfg, compact.Deps{Model: m})
 		var now []jsontext.Value
 		for _, next := range r.Messages[:min(len(r.Messages), 150)] {
 			now = append(now, next)

@@ -141,7 +141,7 @@ func (a *app) newCompactor(originals compact.Originals, mask func(string) string
 	deps := compact.Deps{Originals: originals, Mask: mask, Logger: a.log}
 	alone := compact.New(a.cfg.Compact, deps)
 	if m := a.model(llmName, "compact", 0); m != nil {
-		deps.Models = []compact.Model{m}
+		deps.Model = m
 	}
 	return measuredCompactor{compact.New(a.cfg.Compact, deps), alone, a.cfg.Privacy.Barred, a.metrics}
 }

@@ -64,8 +64,6 @@ var ErrTooLong = errors.New("the answer is too long")
 // Summarizer generates texts with a model. It is safe for concurrent use.
 type Summarizer struct {
 	Model memoryd.Model
-	// Others are tried in order if the model fails.
-	Others []memoryd.Model
 	// Guard stops requests after failures and enforces limits; nil does not.
 	Guard *Guard
 	// Timeout limits one request; 0 leaves that to the context.
@@ -75,8 +73,8 @@ type Summarizer struct {
 	Log   *slog.Logger
 }
 
-// Do has one text generated, and hands it to the request's Check. It tries the models in order,
-// and fails with the model's error, with ErrUnusable, or with the context's error.
+// Do has one text generated, and hands it to the request's Check. It fails with the model's
+// error, with ErrUnusable, or with the context's error.
 func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Nonce == "" {
 		r.Nonce = rand.Text()
@@ -84,22 +82,16 @@ func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Count == nil {
 		r.Count = tokensOf
 	}
-	var t Answer
-	var err error
-	for _, m := range append([]memoryd.Model{s.Model}, s.Others...) {
-		t.Author = m.Name()
-		for words := 0; ; words = max(20, r.MaxTokens/2) {
-			if err = s.once(ctx, m, r, words, &t); err == nil {
-				s.Guard.settled(true)
-				return t, nil
-			}
-			if ctx.Err() != nil || errors.Is(err, ErrPaused) || errors.Is(err, ErrSpent) || errors.Is(err, ErrBudget) {
-				return t, err
-			}
-			if words > 0 || !errors.Is(err, ErrTooLong) {
-				break
-			}
-		}
+	t := Answer{Author: s.Model.Name()}
+	err := s.once(ctx, r, 0, &t)
+	if errors.Is(err, ErrTooLong) && ctx.Err() == nil {
+		err = s.once(ctx, r, max(20, r.MaxTokens/2), &t)
+	}
+	switch {
+	case err == nil:
+		s.Guard.settled(true)
+	case ctx.Err() != nil, errors.Is(err, ErrPaused), errors.Is(err, ErrSpent), errors.Is(err, ErrBudget): // not the model's doing
+	default:
 		s.Guard.settled(false)
 	}
 	return t, err
@@ -107,7 +99,7 @@ func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 
 // once makes one request; a panic or a time-out of the model is an error like any
 // other.
-func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words int, t *Answer) error {
+func (s Summarizer) once(ctx context.Context, r Request, words int, t *Answer) error {
 	prompt, err := prompt(r, words)
 	if err != nil {
 		return err
@@ -116,12 +108,12 @@ func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words 
 		return err
 	}
 	t.Calls++
-	answer, err := s.complete(ctx, m, prompt, t)
+	answer, err := s.complete(ctx, prompt, t)
 	t.Usage.PromptTokens += answer.Usage.PromptTokens
 	t.Usage.CompletionTokens += answer.Usage.CompletionTokens
 	s.Guard.spent(r.Spender, answer.Usage.PromptTokens+answer.Usage.CompletionTokens)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", m.Name(), err)
+		return fmt.Errorf("ask %s: %w", s.Model.Name(), err)
 	}
 	if blank(answer.Text) {
 		return fmt.Errorf("%w: it is blank", ErrUnusable)
@@ -135,7 +127,7 @@ func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words 
 	return nil
 }
 
-func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Prompt, t *Answer) (answer memoryd.Completion, err error) {
+func (s Summarizer) complete(ctx context.Context, p memoryd.Prompt, t *Answer) (answer memoryd.Completion, err error) {
 	if s.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
@@ -148,7 +140,7 @@ func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Pro
 	began := clock()
 	defer func() { t.Seconds += clock().Sub(began).Seconds() }()
 	err = lifecycle.Do(ctx, s.Log, "summarizing", func() (err error) {
-		answer, err = m.Complete(ctx, p)
+		answer, err = s.Model.Complete(ctx, p)
 		return err
 	})
 	return answer, err
