@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -166,11 +167,17 @@ func formOf(v any) jsonv2.Options {
 	return viewing
 }
 
-// encoded is an answer that is JSON already, with its tag once that was needed.
+// encoded is an answer that is JSON already.
 type encoded struct {
 	body   []byte
-	tag    string
+	tag    *tag          // once that was needed
 	buffer *bytes.Buffer // which the body is in, if it is free to be used again
+}
+
+// tag is the entity tag of an answer, and the headers that it is sent with, which are not changed.
+type tag struct {
+	text   string
+	header http.Header
 }
 
 func encode(v any) (encoded, error) {
@@ -207,11 +214,15 @@ func (e encoded) drop() {
 	}
 }
 
-// tagged gives the answer with its entity tag.
+// tagged gives the answer with its entity tag. It may be kept, and is asked for again by its tag.
 func (e encoded) tagged() encoded {
-	if e.tag == "" {
+	if e.tag == nil {
 		sum := sha256.Sum256(e.body)
-		e.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
+		text := `"` + hex.EncodeToString(sum[:12]) + `"`
+		e.tag = &tag{text, http.Header{
+			"Etag": {text}, "Cache-Control": {"private, no-cache"},
+			echo.HeaderContentType: {jsonType}, echo.HeaderContentLength: {strconv.Itoa(len(e.body))},
+		}}
 	}
 	return e
 }
@@ -233,14 +244,24 @@ func writeTagged(c echo.Context, v any) error {
 		return err
 	}
 	e = e.tagged()
-	c.Response().Header().Set("Etag", e.tag)
-	c.Response().Header().Set("Cache-Control", "private, no-cache") // it may be kept, and is asked for again by its tag
-	for known := range strings.SplitSeq(c.Request().Header.Get("If-None-Match"), ",") {
-		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == e.tag || known == "*" {
-			return c.NoContent(http.StatusNotModified)
+	h := c.Response().Header()
+	maps.Copy(h, e.tag.header)
+	if known := c.Request().Header.Get("If-None-Match"); known != "" && e.tag.among(known) {
+		delete(h, echo.HeaderContentType)
+		delete(h, echo.HeaderContentLength)
+		return c.NoContent(http.StatusNotModified)
+	}
+	return c.Blob(http.StatusOK, jsonType, e.body)
+}
+
+// among reports whether the tag is one of a list.
+func (t *tag) among(list string) bool {
+	for known := range strings.SplitSeq(list, ",") {
+		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == t.text || known == "*" {
+			return true
 		}
 	}
-	return writeJSON(c, http.StatusOK, jsonType, e)
+	return false
 }
 
 func memoryOf(m ops.Memory) wire.Memory {

@@ -21,18 +21,30 @@ import (
 // maxRequestID bounds a client's own request id.
 const maxRequestID = 128
 
+// around is what is done for every request around the route that serves it. It is one function
+// because Echo chains a list of them anew for each request.
+func (s *server) around(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		identify(c)
+		ctx := c.Request().Context()
+		err := lifecycle.Do(ctx, s.Logger, "http", func() error { return s.traced(c, next) })
+		if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
+			s.Logger.ErrorContext(ctx, "a request panicked", "route", c.Path(), "request_id", requestID(c))
+			return memoryd.Errorf(memoryd.Internal, "internal error")
+		}
+		return err
+	}
+}
+
 // identify gives each request an id, the client's own where it sent a usable
 // one, and tells it back.
-func identify(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		id := c.Request().Header.Get(echo.HeaderXRequestID)
-		if !printable(id) {
-			id = uuid.NewString()
-		}
-		c.Response().Header().Set(echo.HeaderXRequestID, id)
-		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
-		return next(c)
+func identify(c echo.Context) {
+	id := c.Request().Header.Get(echo.HeaderXRequestID)
+	if !printable(id) {
+		id = uuid.NewString()
 	}
+	c.Response().Header().Set(echo.HeaderXRequestID, id)
+	c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
 }
 
 // printable reports whether an id is short, and of ASCII without blanks.
@@ -42,20 +54,6 @@ func printable(id string) bool {
 }
 
 func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
-
-// recoverPanics turns a panic into a 500 and logs it with its stack.
-func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			err := lifecycle.Do(c.Request().Context(), log, "http", func() error { return next(c) })
-			if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
-				log.ErrorContext(c.Request().Context(), "a request panicked", "route", c.Path(), "request_id", requestID(c))
-				return memoryd.Errorf(memoryd.Internal, "internal error")
-			}
-			return err
-		}
-	}
-}
 
 // sameOrigin refuses what a web page of another site makes a browser send here:
 // a server on this machine is in reach of every page that its user opens.
@@ -70,23 +68,19 @@ func sameOrigin() guard {
 	}
 }
 
-// traced lets the tracer follow all requests but those that only ask how the
+// traced lets the tracer, if there is one, follow all requests but those that only ask how the
 // server does. One that panics is answered with 500 further out.
-func (s *server) traced(tracer Tracer) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if s.traits[c.Path()]&free != 0 {
-				return next(c)
-			}
-			ctx, end := tracer.Request(c.Request(), c.Path())
-			c.SetRequest(c.Request().WithContext(ctx))
-			status := http.StatusInternalServerError
-			defer func() { end(status) }()
-			err := next(c)
-			status = c.Response().Status
-			return err
-		}
+func (s *server) traced(c echo.Context, next echo.HandlerFunc) error {
+	if s.Tracer == nil || s.traits[c.Path()]&free != 0 {
+		return s.observe(c, next)
 	}
+	ctx, end := s.Tracer.Request(c.Request(), c.Path())
+	c.SetRequest(c.Request().WithContext(ctx))
+	status := http.StatusInternalServerError
+	defer func() { end(status) }()
+	err := s.observe(c, next)
+	status = c.Response().Status
+	return err
 }
 
 // room turns away what the server cannot take now, before anything is asked or read: a
@@ -104,43 +98,37 @@ func (s *server) room(c echo.Context) error {
 // guard refuses requests, with an error, before a route serves them.
 type guard = func(c echo.Context) error
 
-// guardedBy lets in what all guards let in.
-func guardedBy(guards ...guard) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			for _, g := range guards {
-				if err := g(c); err != nil {
-					return err
-				}
-			}
-			return next(c)
+// guarded serves what all guards let in.
+func (s *server) guarded(c echo.Context, next echo.HandlerFunc) error {
+	for _, g := range s.guards {
+		if err := g(c); err != nil {
+			return err
 		}
 	}
+	return next(c)
 }
 
 // observe counts requests and writes a line for each: at debug level while all
 // is well, so that the path of every tool call stays cheap, and louder when it is
 // not.
-func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		start := time.Now()
-		s.inFlight.Add(1)
-		defer s.inFlight.Add(-1)
-		if err := next(c); err != nil {
-			c.Error(err)
-		}
-		status, took := c.Response().Status, time.Since(start)
-		s.Meter.Observe(c.Path(), c.Request().Method, status, took)
-		level := slog.LevelDebug // also of what clients did wrong: a flood of it must not become one of lines
-		if status >= http.StatusInternalServerError && c.Request().Context().Err() == nil {
-			level = slog.LevelWarn
-		}
-		if ctx := c.Request().Context(); s.Logger.Enabled(ctx, level) {
-			s.Logger.Log(ctx, level, "request", "method", c.Request().Method, "route", c.Path(),
-				"status", status, "bytes", c.Response().Size, "took", took, "request_id", requestID(c))
-		}
-		return nil
+func (s *server) observe(c echo.Context, next echo.HandlerFunc) error {
+	start := time.Now()
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	if err := s.guarded(c, next); err != nil {
+		c.Error(err)
 	}
+	status, took := c.Response().Status, time.Since(start)
+	s.Meter.Observe(c.Path(), c.Request().Method, status, took)
+	level := slog.LevelDebug // also of what clients did wrong: a flood of it must not become one of lines
+	if status >= http.StatusInternalServerError && c.Request().Context().Err() == nil {
+		level = slog.LevelWarn
+	}
+	if ctx := c.Request().Context(); s.Logger.Enabled(ctx, level) {
+		s.Logger.Log(ctx, level, "request", "method", c.Request().Method, "route", c.Path(),
+			"status", status, "bytes", c.Response().Size, "took", took, "request_id", requestID(c))
+	}
+	return nil
 }
 
 // readBody reads a body of up to limit bytes, plain or gzipped; what of it has arrived

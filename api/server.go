@@ -147,6 +147,7 @@ type Tracer interface {
 type server struct {
 	Deps
 	cfg      Config
+	guards   []guard
 	inFlight atomic.Int64
 	answers  answers
 	quota    *admission.Quota
@@ -175,9 +176,11 @@ func NewHealth(cfg Config, d Deps) http.Handler {
 }
 
 func newServer(cfg Config, d Deps) *server {
-	return &server{
+	s := &server{
 		Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), answers: newAnswers(), traits: map[string]traits{},
 	}
+	s.guards = []guard{s.room, s.hosts, sameOrigin(), s.localUsers}
+	return s
 }
 
 // handle builds the handler of the routes whose path has.
@@ -185,11 +188,7 @@ func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.Use(identify, recoverPanics(s.Logger))
-	if s.Tracer != nil {
-		e.Use(s.traced(s.Tracer))
-	}
-	e.Use(s.observe, guardedBy(s.room, s.hosts, sameOrigin(), s.localUsers))
+	e.Use(s.around)
 	for _, r := range s.endpoints(docs) {
 		if !has(r.path) {
 			continue

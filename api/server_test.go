@@ -195,7 +195,7 @@ func (b unread) Read([]byte) (int, error) {
 
 func TestABodyThatHasNoRoomIsTurnedAwayBeforeAnythingIsReadOrAsked(t *testing.T) {
 	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15}, traits: map[string]traits{"/": withBody | toolMemory}}
-	s.quota = quotaOf(s.cfg)
+	s.quota, s.guards = quotaOf(s.cfg), []guard{s.room}
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
 	asked := 0
@@ -205,7 +205,7 @@ func TestABodyThatHasNoRoomIsTurnedAwayBeforeAnythingIsReadOrAsked(t *testing.T)
 		req.ContentLength = size
 		c := e.NewContext(req, rec)
 		c.SetPath("/")
-		_ = guardedBy(s.room)(func(echo.Context) error { asked++; return nil })(c) // it is answered
+		_ = s.guarded(c, func(echo.Context) error { asked++; return nil }) // it is answered
 		return rec.Code
 	}
 	if send(10); asked != 1 {

@@ -13,17 +13,23 @@ import (
 // error and no result.
 type Around func(ctx context.Context, method string, call func(context.Context, Store) error) error
 
-// Intercept returns a store whose calls all pass through around. It is the only decorator: metrics,
-// injected faults and lazily opened stores use it. Arguments are checked before the call. Methods
-// beyond the contract are hidden.
+// Intercept returns a store whose calls all pass through around. Injected faults and lazily opened
+// stores use it. Arguments are checked before the call. Methods beyond the contract are hidden.
 func Intercept(around Around) Store { return interceptor{around: around} }
 
-// interceptor has an around, or is the drainer of a backend: that is the same with
-// fewer allocations, for all calls pass it.
+// Observe returns a store that tells done of each call of s: the name of the method, how long it
+// took, and its error. In all else it is as Intercept.
+func Observe(s Store, done func(method string, took time.Duration, err error)) Store {
+	return interceptor{backend: s, done: done}
+}
+
+// interceptor has an around, or a backend with a drainer or an observer: that is the same with
+// fewer allocations, for all calls pass these.
 type interceptor struct {
 	around  Around
-	drainer *Drainer
 	backend Store
+	drainer *Drainer
+	done    func(method string, took time.Duration, err error)
 }
 
 // through carries out a call that has an answer.
@@ -37,8 +43,17 @@ func through[T any](ctx context.Context, i interceptor, method string, check err
 func through1[A, T any](ctx context.Context, i interceptor, method string, check error,
 	call func(Store, context.Context, A) (T, error), a A,
 ) (T, error) {
-	if i.drainer == nil {
+	switch {
+	case i.around != nil:
 		return aroundCall(ctx, i.around, method, check, call, a)
+	case i.done != nil:
+		begun, err := time.Now(), check
+		var answer T
+		if err == nil {
+			answer, err = call(i.backend, ctx, a)
+		}
+		i.done(method, time.Since(begun), err)
+		return answer, err
 	}
 	if err := i.drainer.Enter(ctx); err != nil || check != nil {
 		if err == nil {

@@ -116,40 +116,53 @@ type connections struct {
 	leaving atomic.Bool  // the server ends
 	asked   atomic.Int64 // when the last request came, as Unix nanoseconds
 
-	mu     sync.Mutex
-	open   map[net.Conn]*list.Element // nil: a request is under way
-	silent *list.List                 // of quiet, silent for longest first
+	mu   sync.Mutex
+	open map[net.Conn]*list.Element // of all
+	all  *list.List                 // of *visitor; those that are silent stand in the order in which they fell silent
 }
 
-// quiet is a connection that sends nothing, and since when.
-type quiet struct {
+// visitor is a connection, whether a request of it is under way, and since when.
+type visitor struct {
 	conn  net.Conn
+	busy  bool
 	since time.Time
 }
 
 func newConnections(most int) *connections {
-	return &connections{most: most, open: map[net.Conn]*list.Element{}, silent: list.New()}
+	return &connections{most: most, open: map[net.Conn]*list.Element{}, all: list.New()}
 }
 
 // changed is a hook for http.Server.ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el := c.open[conn]; el != nil {
-		c.silent.Remove(el)
-	}
-	switch state {
-	case http.StateNew, http.StateIdle:
-		c.open[conn] = c.silent.PushBack(quiet{conn, time.Now()})
-	case http.StateActive:
-		c.open[conn] = nil
-	case http.StateClosed, http.StateHijacked:
+	el := c.open[conn]
+	switch {
+	case state == http.StateNew:
+		c.open[conn] = c.all.PushBack(&visitor{conn: conn, since: time.Now()})
+	case el == nil: // it was too much
+	case state == http.StateActive, state == http.StateIdle:
+		v := el.Value.(*visitor) //nolint:forcetypeassert // it holds nothing else
+		v.busy, v.since = state == http.StateActive, time.Now()
+		c.all.MoveToBack(el)
+	default:
+		c.all.Remove(el)
 		delete(c.open, conn)
 	}
-	if front := c.silent.Front(); len(c.open) > c.most && front != nil {
-		gone := c.silent.Remove(front).(quiet) //nolint:forcetypeassert // it holds nothing else
-		delete(c.open, gone.conn)
-		_ = gone.conn.Close()
+	if len(c.open) > c.most {
+		c.closeSilent()
+	}
+}
+
+// closeSilent closes the connection that has been silent for longest.
+func (c *connections) closeSilent() {
+	for el := c.all.Front(); el != nil; el = el.Next() {
+		if v := el.Value.(*visitor); !v.busy { //nolint:forcetypeassert // it holds nothing else
+			c.all.Remove(el)
+			delete(c.open, v.conn)
+			_ = v.conn.Close()
+			return
+		}
 	}
 }
 
@@ -157,8 +170,12 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 func (c *connections) busy(lately time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	newest := c.silent.Back()
-	return len(c.open) > c.silent.Len() || newest != nil && time.Since(newest.Value.(quiet).since) < lately //nolint:forcetypeassert // as above
+	for el := c.all.Front(); el != nil; el = el.Next() {
+		if v := el.Value.(*visitor); v.busy || time.Since(v.since) < lately { //nolint:forcetypeassert // as above
+			return true
+		}
+	}
+	return false
 }
 
 // handler tells clients of a server that ends to send nothing more on their connections:

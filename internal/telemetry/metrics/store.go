@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"reflect"
 	"strings"
 	"time"
@@ -42,13 +41,10 @@ func Store(s store.Store, r *Registry) store.Store {
 		methods[name] = m
 	}
 	r.storeState(s)
-	return store.Intercept(func(ctx context.Context, name string, call func(context.Context, store.Store) error) error {
-		start := time.Now()
-		err := call(ctx, s)
+	return store.Observe(s, func(name string, took time.Duration, err error) {
 		if m, observed := methods[name]; observed {
-			m.done(time.Since(start), err)
+			m.done(took, err)
 		}
-		return err
 	})
 }
 
