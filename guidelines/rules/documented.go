@@ -174,7 +174,8 @@ func namerOf(tool string) *namer {
 	return &namer{hostTools.of(own), map[string]string{}, map[saying]bool{}}
 }
 
-// parts gives what a call works on, with the parameters' names; nil for a tool of no host.
+// parts gives what a call works on, with the parameters' names; nil for a tool of no host, and
+// for one that takes parameters, but none that a host's tool has.
 func (n *namer) parts(in map[string]value) map[string]string {
 	if n.also == "" {
 		return nil
@@ -192,6 +193,9 @@ func (n *namer) parts(in map[string]value) map[string]string {
 		if part != "" && (of[part] == "" || p < of[part]) {
 			of[part] = p
 		}
+	}
+	if len(of) == 0 && len(in) > 0 && n.also == "path" {
+		return nil // it reads, lists or opens no files
 	}
 	for _, part := range []string{n.also, map[string]string{"old": "path"}[n.also]} {
 		if of[part] == "" {

@@ -172,7 +172,7 @@ func (s *search) doubts(r *Rule) bool {
 
 // candidates lists the hypotheses that enough bad calls bear out and hardly a good one speaks against.
 func (s *search) candidates(cols []column) {
-	least, most := leastBad, maxWrong*s.good
+	least := leastBad
 	if s.hints {
 		least = 1
 	}
@@ -195,7 +195,7 @@ func (s *search) candidates(cols []column) {
 		if s.ways++; h.refined() {
 			s.finer++
 		}
-		c, bad := candidate{hypothesis: h, meets: meets}, 0
+		c, bad, most := candidate{hypothesis: h, meets: meets}, 0, maxWrong*s.comparable(&h)
 		for n, i := range order {
 			if n == open && bad < least || c.good > most {
 				break
@@ -215,6 +215,20 @@ func (s *search) candidates(cols []column) {
 			meets = make([]bool, len(s.rows))
 		}
 	}
+}
+
+// comparable counts the good calls that can speak against a condition: of where a value came from,
+// those whose value is like an identifier.
+func (s *search) comparable(h *hypothesis) (n float64) {
+	if h.what != unseen {
+		return s.good
+	}
+	for i := range s.rows {
+		if _, known := s.rows[i].source(h.p); known && !s.rows[i].Bad {
+			n++
+		}
+	}
+	return n
 }
 
 // against counts the good calls that speak against a condition since a call last went wrong
@@ -411,6 +425,9 @@ func (s *search) openOf(kind string) openCalls {
 func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
+	}
+	if x, y := len(a.set) > maxSet, len(b.set) > maxSet; x != y {
+		return y // a list of many values says less than what they have in common
 	}
 	if x, y := a.property() || a.op != "", b.property() || b.op != ""; x != y {
 		return y

@@ -20,6 +20,7 @@ const (
 	begins
 	notIn
 	notLike
+	beginsNot
 	endsNot
 	marked
 	unmarked
@@ -83,6 +84,9 @@ var conditions = []condition{
 	}},
 	notLike: {name: "not_like", line: "Write {p} like {or}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !slices.Contains(h.set, Form(v.text))
+	}},
+	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
 	}},
 	endsNot: {name: "ends_not", finer: true, line: "End {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])

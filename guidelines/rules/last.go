@@ -50,21 +50,21 @@ func (s *search) lasts(p string) (out []hypothesis) {
 	return out
 }
 
-// always lists, as uses, the values that worked each time that the run had not used them before:
-// they are there from the start.
+// always lists, as uses, the values that mostly worked where the run had not used them before:
+// they are there from the start. What else went wrong with them has other causes.
 func (s *search) always(p string) (out []string) {
-	good, bad := tally{}, map[string]bool{}
+	good, bad := tally{}, map[string]int{}
 	for i := range s.rows {
 		if r := &s.rows[i]; r.lastUse(p) == unused {
 			if r.Bad {
-				bad[r.in[p].text] = true
+				bad[r.in[p].text]++
 			} else {
 				good.add(r.in[p].text, r)
 			}
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(good)) {
-		if good[v].met(s.parties) && !bad[v] && shown(v) {
+		if good[v].met(s.parties) && good[v].calls > bad[v] {
 			out = append(out, there+v)
 		}
 	}
@@ -74,7 +74,7 @@ func (s *search) always(p string) (out []string) {
 // valuesThere are the values that a line tells as those that are always there.
 func (h *hypothesis) valuesThere() (out []string) {
 	for _, use := range h.set {
-		if v, is := strings.CutPrefix(use, there); is {
+		if v, is := strings.CutPrefix(use, there); is && shown(v) {
 			out = append(out, strconv.Quote(v))
 		}
 	}

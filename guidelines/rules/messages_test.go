@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -60,6 +61,15 @@ var fromElsewhere = []struct{ tool, input, message, want string }{
 	{"grep_search", `{"query":"*a","include_pattern":"*.go"}`, "regex parse error:\n    *a\n    ^\nerror: repetition operator missing expression", `Escape`},
 	{"delete_file", `{"target_file":"a"}`, "Could not delete file: a. File does not exist.", `Look for the file`},
 	{"execute_bash", `{"command":"a\nb"}`, "ERROR: Cannot execute multiple commands at once.\nPlease run each command separately OR chain them into a single command via && or ;", `separate|chain|&&`},
+}
+
+func TestAToolThatReadsNoFilesHasNoRemedyForFiles(t *testing.T) {
+	if got := Remedy("read_query", "no such table: users", []byte(`{"query":"SELECT 1 FROM users"}`)); got != "" {
+		t.Errorf("a database has the remedy %q", got)
+	}
+	if got := Remedy("read_file", "no such file: a", []byte(`{"target_file":"a"}`)); !strings.Contains(got, "Look for the file") {
+		t.Errorf("the control: %q", got)
+	}
 }
 
 func TestMessagesOfHostsNobodyLookedAtHaveTheirRemedies(t *testing.T) {

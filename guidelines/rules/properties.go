@@ -105,7 +105,7 @@ func marksIn(s string) (classes []string) {
 }
 
 // written are the hypotheses on the characters of a text: those that only failed calls gave,
-// those that all good ones gave, and how all good ones end.
+// those that all good ones gave, and how all good ones begin and end.
 func (c *column) written() (out []hypothesis) {
 	if c.bad < leastBad {
 		return nil
@@ -121,7 +121,23 @@ func (c *column) written() (out []hypothesis) {
 	if len(good) < minGood {
 		return out
 	}
-	s := good[0]
+	first, last := good[0], good[len(good)-1] // sorted: what both begin with, all do
+	n := 0
+	for n < min(len(first), len(last)) && first[n] == last[n] {
+		n++
+	}
+	s := strings.TrimRight(first[:n], " ")
+	for at := 0; at >= 0 && !affix(s); { // else the words, else the mark
+		if at = strings.LastIndexByte(s, ' '); at >= 0 {
+			s = s[:at]
+		} else {
+			s = opening(s)
+		}
+	}
+	if affix(s) {
+		out = append(out, hypothesis{what: beginsNot, p: c.name, set: []string{s}})
+	}
+	s = first
 	for _, t := range good {
 		for !strings.HasSuffix(t, s) {
 			_, size := utf8.DecodeRuneInString(s)
@@ -138,5 +154,5 @@ func (c *column) written() (out []hypothesis) {
 // beside it, or with marks alone.
 func affix(s string) bool {
 	word := strings.TrimFunc(s, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsPunct(r) || r == '+' })
-	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word))
+	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word) && !strings.Contains(word, "/"))
 }

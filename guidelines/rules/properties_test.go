@@ -291,28 +291,31 @@ func TestHowAValueIsWrittenIsMendedFromTheCallersOwn(t *testing.T) {
 	}
 }
 
-// A name that all good calls end with is told only where it may be.
-func TestHowGoodCallsEndIsToldOnlyWhereItMayBe(t *testing.T) {
-	of := func(tail string) made {
+// A name that all good calls begin or end with is told only where it may be.
+func TestHowGoodCallsBeginAndEndIsToldOnlyWhereItMayBe(t *testing.T) {
+	of := func(head, tail string) made {
 		return func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"to": word(r) + word(r)}
 			}
-			return map[string]any{"to": word(r) + word(r) + tail}
+			return map[string]any{"to": head + word(r) + word(r) + tail}
 		}
 	}
 	seen := 0
-	for _, tail := range []string{"/ref", "@lena.weber", "/home/lena/", "-AKZ93K2LQ81"} {
-		got := lines(Find("own", drawn(rand.New(rand.NewPCG(7, 32)), of(tail))))
-		if strings.Contains(got, `"`+tail+`"`) {
+	for _, end := range [][2]string{
+		{"ref/", ""}, {"lena.weber@", ""}, {"/home/lena/", ""}, {"AKZ93K2LQ81-", ""}, {"", "/ref"}, {"", "@lena.weber"}, {"", "/home/lena/"}, {"", "-AKZ93K2LQ81"},
+	} {
+		name := end[0] + end[1]
+		got := lines(Find("own", drawn(rand.New(rand.NewPCG(7, 32)), of(end[0], end[1]))))
+		if strings.Contains(got, `"`+name+`"`) {
 			seen++
 		}
-		if tail != "/ref" && strings.Contains(got, tail) {
+		if !strings.Contains(name, "ref") && strings.Contains(got, name) {
 			t.Errorf("told: %s", got)
 		}
 	}
-	if seen != 1 {
-		t.Errorf("%d endings were told, 1 is the control", seen)
+	if seen != 2 {
+		t.Errorf("%d were told, the 2 controls are", seen)
 	}
 }
 

@@ -281,7 +281,7 @@ func (c *column) had(w what, bad int, may func(string) bool) (out []hypothesis) 
 
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.
 func (c *column) sets(rows []row) (out []hypothesis) {
-	if set := c.texts.of(1, 0); len(set) <= maxSet && c.closed(rows) {
+	if set := c.texts.of(1, 0); len(set) <= maxSmall && c.closed(rows) {
 		out = append(out, hypothesis{what: notIn, p: c.name, set: set, of: len(c.texts)})
 	}
 	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {

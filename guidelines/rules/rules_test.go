@@ -85,6 +85,25 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return `{"files":[{"file_path":"a"},{"file_path":"b","n":2}]}`, ""
 		}, "Always give `file_path` in each of `files`"},
+		{"a value that is none of many that worked", func(i int) (string, string) {
+			if i%4 == 0 {
+				return fmt.Sprintf(`{"zone":%q}`, []string{"PST", "London", "GMT+2"}[i/4%3]), "E1"
+			}
+			zones := "Asia/Tokyo Asia/Dubai Europe/Rome Europe/London America/Lima America/Bogota UTC Africa/Cairo Asia/Seoul"
+			return fmt.Sprintf(`{"zone":%q}`, strings.Fields(zones)[i%9]), ""
+		}, `Give ` + "`zone`" + ` as a value that worked, such as "America/Bogota", "Asia/Dubai", "America/Lima", "Asia/Tokyo", "Europe/London", "Europe/Rome", "UTC", "Africa/Cairo", not "London", "PST"`},
+		{"a first word, of texts that are otherwise free", func(i int) (string, string) {
+			if i%4 == 0 {
+				return fmt.Sprintf(`{"query":"%s %s"}`, []string{"DELETE FROM", "PRAGMA"}[i/4%2], strings.Repeat("b", i%9+9)), "E1"
+			}
+			return fmt.Sprintf(`{"query":"SELECT %s FROM t"}`, strings.Repeat("a", i%11+1)), ""
+		}, "Begin `query` with \"SELECT\""},
+		{"the mark before paths whose first words may not be told", func(i int) (string, string) {
+			if i%4 == 0 {
+				return fmt.Sprintf(`{"to":"srv/app%d/a"}`, i), "E1"
+			}
+			return fmt.Sprintf(`{"to":"/srv/app%d"}`, i), ""
+		}, "Begin `to` with \"/\""},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:
@@ -105,6 +124,52 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 				t.Errorf("got %q, want the line %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A branch is there from the start, or was made in the run. That calls with one that is there went
+// wrong in another way, too, does not hide it.
+func TestWhatIsThereFromTheStartMayAlsoGoWrongInAnotherWay(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		branch, message, seen := "main", "", Seen{Since: SinceKnown}
+		switch i % 6 {
+		case 0:
+			branch, message = "feature-"+strconv.Itoa(i), "no such branch"
+		case 1:
+			branch, seen.Last = "feature-"+strconv.Itoa(i), []Used{{Path: "branch", In: "create_branch branch"}}
+		case 2:
+			message = map[bool]string{true: "changes would be lost"}[i%12 == 2]
+		case 3:
+			branch = "release-1.2.0" // which no line may tell
+		default:
+		}
+		c := call(i, fmt.Sprintf(`{"branch":%q}`, branch), message)
+		c.Seen, c.Named = seen, true
+		calls = append(calls, c)
+	}
+	want := "Give a `branch` that the run last used in `create_branch`, or \"main\"\n"
+	if got := lines(Find("checkout", calls)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Of where a value came from, only values like identifiers tell.
+func TestGoodCallsWithOtherValuesDoNotBearOutWhereOneCameFrom(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		c := call(i, `{"branch":"main"}`, "")
+		if c.Named = true; i%10 == 0 {
+			c = call(i, fmt.Sprintf(`{"branch":"release_%d"}`, i), map[bool]string{true: "changes would be lost"}[i > 0])
+			c.Named = true
+			if i == 10 {
+				c.Bad, c.Message, c.Sources = false, "", []Source{{Path: "branch", Tool: "list"}}
+			}
+		}
+		calls = append(calls, c)
+	}
+	if got := lines(Find("checkout", calls)); strings.Contains(got, "Copy") {
+		t.Errorf("two good calls gave a value that can be held against it, and one not from an answer: %q", got)
 	}
 }
 

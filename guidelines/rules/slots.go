@@ -96,7 +96,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
 	narrow, show, ok := r.narrowed(s, behind, worked)
-	if !ok || h.what == endsNot && !s.vouched(h.p) { // one party alone may have put the words there
+	if !ok || (h.what == beginsNot || h.what == endsNot) && !s.vouched(h.p) { // one party alone may have put the words there
 		return
 	}
 	if r.Line = h.line(narrow, show); r.Line == "" && s.hints && h.what == is && !IdentifierLike(h.set[0]) {

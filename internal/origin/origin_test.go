@@ -83,7 +83,7 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 			t.Errorf("place %d shows %q of %q", at, got, value)
 		}
 	}
-	for value, told := range map[string]bool{"90213": false, "52345": false, "10000": true, "1024": true, "0.125": true, "en-US": true, "Anna-Schmidt": false} { // a postcode, a salary; sizes; a language, a person
+	for value, told := range map[string]bool{"90213": false, "52345": false, "10000": true, "1024": true, "0.125": true, "en-US": true, "Europe/London": true, "text/plain": true, "to/mallory/now": false, "grant_the/owner_role": false, "Anna-Schmidt": false} { // a postcode, a salary; sizes; a language, a zone, a type, sentences, a person
 		if _, ok := Show(Recommendation, Shared, value, 60); ok != told {
 			t.Errorf("%s is told: %v", value, ok)
 		}

@@ -107,15 +107,16 @@ func partsOf(s, marks string) []string {
 var (
 	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|-?(?:\d|[1-9]\d{1,3}|[1-9]\d{0,2}00)(?:\.\d{1,3})?)$`)
 	caseForm   = regexp.MustCompile(`^(?:(?:[a-z0-9]+|[A-Z0-9]+)(?:[-_.](?:[a-z0-9]+|[A-Z0-9]+))*|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
-	sizeForm   = regexp.MustCompile(`^-?(?:\d{1,7}|\d{1,5}0{0,10})(?:\.\d{1,3})?$`) // longer ones are numbers of accounts
+	levelForm  = regexp.MustCompile(`^[A-Z]?[a-z]+(?:_[A-Z]?[a-z]+)?/[A-Z]?[a-z]+(?:_[A-Z]?[a-z]+)?$`) // as Europe/London
+	sizeForm   = regexp.MustCompile(`^-?(?:\d{1,7}|\d{1,5}0{0,10})(?:\.\d{1,3})?$`)                    // longer ones are numbers of accounts
 	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
 )
 
 // isWord reports whether a value may appear in a sentence of ours: a word of at most three
 // parts and 24 letters, or a short number.
 func isWord(s string) bool {
-	return len(s) <= 24 && wordForm.MatchString(s) && (caseForm.MatchString(s) || strings.Trim(s, "-0123456789.") == "") &&
-		!domainForm.MatchString(s) && len(partsOf(s, "_-.")) <= 3
+	word := wordForm.MatchString(s) && (caseForm.MatchString(s) || strings.Trim(s, "-0123456789.") == "") && !domainForm.MatchString(s)
+	return len(s) <= 24 && (word || levelForm.MatchString(s)) && len(partsOf(s, "_-./")) <= 3
 }
 
 // masked makes foreign text fit to stand where it is marked as such: visible, on one line,
