@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +19,7 @@ import (
 	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/stats"
 	"memoryd/ops"
 	"memoryd/store"
@@ -152,28 +153,26 @@ func (m *measurement) file(ctx context.Context, std streams, name string) error 
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	lines := bufio.NewReaderSize(in.reader, 1<<16)
-	for number, unreadable := 1, 0; ; number++ {
-		line, rerr := lines.ReadBytes('\n')
-		if rerr != nil && !errors.Is(rerr, io.EOF) {
-			return fmt.Errorf("line %d: %w", number, rerr)
+	lines, unreadable := loosejson.NewLines(in.reader, math.MaxInt, nil), 0
+	for line, err := range lines.All() {
+		if err != nil {
+			return fmt.Errorf("line %d: %w", lines.Number, err)
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			call, gold, err := labelledCall(line, name, number)
-			if err != nil {
-				m.report.Unreadable++
-				if unreadable++; unreadable >= mostUnreadable {
-					return fmt.Errorf("line %d: %d lines are not calls", number, unreadable)
-				}
-				fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, number, err)
-			} else if err := m.take(ctx, call, gold); err != nil {
-				return err
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		call, gold, err := labelledCall(line, name, lines.Number)
+		if err != nil {
+			m.report.Unreadable++
+			if unreadable++; unreadable >= mostUnreadable {
+				return fmt.Errorf("line %d: %d lines are not calls", lines.Number, unreadable)
 			}
-		}
-		if rerr != nil {
-			return nil
+			fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, lines.Number, err)
+		} else if err := m.take(ctx, call, gold); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // labelledCall reads a line: the call as the judge may see it and, apart from it, the

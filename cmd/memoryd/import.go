@@ -260,9 +260,10 @@ type importer struct {
 	ignored map[string]int // fields that are not known, and how many lines have them
 }
 
-func (i *importer) run(lines *bufio.Reader) error {
-	for number := 1; ; number++ {
-		line, err := transcripts.ReadLine(lines, nil)
+func (i *importer) run(in io.Reader) error {
+	lines := transcripts.Lines(in)
+	for line, err := range lines.All() {
+		number := lines.Number
 		if errors.Is(err, transcripts.ErrLongLine) {
 			i.reject(number, err.Error())
 			continue
@@ -277,17 +278,15 @@ func (i *importer) run(lines *bufio.Reader) error {
 				}
 				i.begun = true
 			}
-			if err := i.take(line, number); err != nil {
+			if err := i.take(bytes.Clone(line), number); err != nil {
 				return err
 			}
-		}
-		if errors.Is(err, io.EOF) {
-			return i.flush()
 		}
 		if err != nil {
 			return errors.Join(i.flush(), fmt.Errorf("line %d: %w", number, err))
 		}
 	}
+	return i.flush()
 }
 
 // otherFormat tells files that are no JSON-lines by their first line, so that not

@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"memoryd/internal/loosejson"
 
 	"github.com/google/uuid"
 )
@@ -149,25 +152,22 @@ func replay(f *os.File, send func([]json.RawMessage) error) (end int64, err erro
 		}
 		return send(batch)
 	}
-	lines := bufio.NewReader(io.NewSectionReader(f, 0, 1<<62))
-	for size := 0; ; {
-		line, readErr := lines.ReadBytes('\n')
+	size := 0
+	for line, readErr := range loosejson.NewLines(io.NewSectionReader(f, 0, 1<<62), math.MaxInt, nil).All() {
 		end += int64(len(line))
 		if json.Valid(line) && !bytes.HasPrefix(line, []byte(`{"memoryd_journal":`)) {
-			batch = append(batch, bytes.TrimSpace(line))
+			batch = append(batch, bytes.Clone(bytes.TrimSpace(line)))
 			size += len(line)
 		}
-		if len(batch) == batchCalls || size > batchBytes || readErr != nil {
+		if readErr != nil {
+			return end, cmp.Or(flush(), readErr)
+		}
+		if len(batch) == batchCalls || size > batchBytes {
 			size = 0
 			if err := flush(); err != nil {
 				return end, err
 			}
 		}
-		if errors.Is(readErr, io.EOF) {
-			return end, nil
-		}
-		if readErr != nil {
-			return end, readErr
-		}
 	}
+	return end, flush()
 }

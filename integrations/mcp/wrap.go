@@ -1,18 +1,20 @@
 package mcp
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"os/exec"
 	"sync"
 	"time"
 
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/reading"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -134,21 +136,15 @@ func (w *Wrapper) end(cmd *exec.Cmd) (int, error) {
 
 // eachLine gives each line of r, its end included, to f; lines have no bound.
 func eachLine(r io.Reader, f func(line []byte) error) error {
-	lines := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
+	for line, err := range loosejson.NewLines(r, math.MaxInt, nil).All() {
 		if len(line) > 0 {
-			if err := f(line); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
+			err = cmp.Or(f(bytes.Clone(line)), err)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // lineWriter writes whole lines from several goroutines.

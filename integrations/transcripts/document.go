@@ -74,51 +74,32 @@ func inLines(head []byte) bool {
 }
 
 // lines reads JSON lines. One that is broken or too long costs itself.
-func (s scanner) lines(in *bufio.Reader) error {
-	var line []byte
-	for number := 1; ; number++ {
-		var err error
-		line, err = ReadLine(in, line[:0])
+func (s scanner) lines(in io.Reader) error {
+	lines := Lines(in)
+	for line, err := range lines.All() {
 		doc := bytes.TrimSpace(line)
 		switch {
 		case errors.Is(err, ErrLongLine):
-			s.broken(number, ErrLongLine.Error())
-			err, line = nil, nil
+			s.broken(lines.Number, err.Error())
+			continue
 		case len(doc) == 0:
 		case doc[0] != '{' || doc[len(doc)-1] != '}':
-			s.broken(number, "not a JSON object")
+			s.broken(lines.Number, "not a JSON object")
 		default:
-			s.document(number, doc)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
+			s.document(lines.Number, doc)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
+			return fmt.Errorf("line %d: %w", lines.Number, err)
 		}
 	}
+	return nil
 }
 
 // ErrLongLine means that a line is too long to read.
 var ErrLongLine = fmt.Errorf("longer than %d MiB", maxDocument>>20)
 
-// ReadLine appends the next line to line. A line that is too long is skipped and returns
-// ErrLongLine. The last line returns io.EOF.
-func ReadLine(in *bufio.Reader, line []byte) ([]byte, error) {
-	for long := false; ; {
-		part, err := in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxDocument; !long {
-			line = append(line, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, ErrLongLine // the end shows again
-		default:
-			return line, err
-		}
-	}
-}
+// Lines reads JSON lines; one that is too long returns ErrLongLine.
+func Lines(r io.Reader) *loosejson.Lines { return loosejson.NewLines(r, maxDocument, ErrLongLine) }
 
 // streamed are the members of a file's object whose lists may be longer than memory.
 var streamed = []string{"samples", "loglines", "observations", "spans", "data", "runs", "resourceSpans", "resourceLogs"}

@@ -100,34 +100,33 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 	if src == dst {
 		return 0, invalid("a workspace cannot be copied onto itself")
 	}
-	return a.marked(ctx, Mark{"copy", src, dst}, func() (n int, err error) {
-		for m, err := range a.read(ctx, src, a.Kinds) {
-			if err == nil {
-				m.relocate(dst)
-				err = a.put(ctx, &m)
-			}
-			if err != nil {
-				return n, within(err, "after %d tools were copied", n)
-			}
-			n++
-		}
-		if n == 0 {
-			return 0, empty(src)
-		}
-		return n, nil
-	})
+	n, err := a.bring(ctx, Mark{"copy", src, dst}, "copied", a.read(ctx, src, a.Kinds))
+	if err == nil && n == 0 {
+		err = empty(src)
+	}
+	return n, err
 }
 
-// marked has bring write with a mark in the store. Who asked is told of an error and how much
-// came; the mark is for who asks after the death of the process.
-func (a *Actions) marked(ctx context.Context, m Mark, bring func() (int, error)) (n int, err error) {
+// bring puts memories into the workspace of a mark, which stands in the store meanwhile. Who
+// asked is told of an error and how many came; the mark is for who asks after the death of the
+// process.
+func (a *Actions) bring(ctx context.Context, mark Mark, done string, list iter.Seq2[Memory, error]) (n int, err error) {
 	marks := a.Marks
 	if marks == nil {
 		marks = a.Store
 	}
-	err = m.Around(ctx, marks, func() (bool, error) {
-		n, err = bring()
-		return false, err
+	err = mark.Around(ctx, marks, func() (bool, error) {
+		for m, err := range list {
+			if err == nil {
+				m.relocate(mark.Workspace)
+				err = a.put(ctx, &m)
+			}
+			if err != nil {
+				return false, within(err, "after %d tools were %s", n, done)
+			}
+			n++
+		}
+		return false, nil
 	})
 	return n, err
 }
@@ -139,8 +138,9 @@ func empty(workspace string) error {
 // put brings a memory in, in the place of its namesake.
 func (a *Actions) put(ctx context.Context, m *Memory) error {
 	p := writer{s: a.Store, existing: replace, kinds: a.Kinds}
-	if _, err := p.tool(ctx, m.Tool, m.Calls); err != nil {
-		return err
+	_, err := p.tool(ctx, m.Tool, m.Calls)
+	if err == nil {
+		err = p.documents(ctx, m.Records)
 	}
-	return p.documents(ctx, m.Records)
+	return m.at(err)
 }

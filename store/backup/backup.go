@@ -57,8 +57,6 @@ type Counts struct {
 	Tools, Calls, Records int
 	// Skipped counts existing tools that were not changed.
 	Skipped int
-	// Bytes is the number of bytes of the file that were read or written.
-	Bytes int64
 }
 
 // String returns the counts in words.

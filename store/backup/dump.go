@@ -190,49 +190,26 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 
 func (a *Actions) load(ctx context.Context, f io.ReadSeeker, mark Mark) (int, error) {
 	seen := map[memoryd.ToolRef]bool{}
-	err := a.eachMemory(ctx, f, mark.Workspace, func(m Memory) error {
-		if seen[m.Tool.ToolRef] {
-			return invalid("tool %q occurs twice", m.Tool.Tool)
+	list := memories(f, func(line []byte) (Memory, error) { return a.decode(ctx, line, mark.Workspace) })
+	for m, err := range list {
+		if err == nil {
+			if err = m.at(ctx.Err()); seen[m.Tool.ToolRef] {
+				err = m.at(invalid("tool %q occurs twice", m.Tool.Tool))
+			}
+		}
+		if err != nil {
+			return 0, within(err, "nothing was loaded")
 		}
 		seen[m.Tool.ToolRef] = true
-		return ctx.Err()
-	})
-	if err != nil {
-		return 0, within(err, "nothing was loaded")
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	return a.marked(ctx, mark, func() (n int, err error) {
-		err = a.eachMemory(ctx, f, mark.Workspace, func(m Memory) error {
-			if err := a.put(ctx, &m); err != nil {
-				return err
-			}
-			n++
-			return nil
-		})
-		if err != nil {
-			err = within(err, "after %d tools were loaded", n)
-		}
-		return n, err
-	})
+	return a.bring(ctx, mark, "loaded", list)
 }
 
-// eachMemory reads a dump line by line. Blank lines are passed over. Of lines that this
-// installation did not write the guidelines are set aside.
-func (a *Actions) eachMemory(ctx context.Context, r io.Reader, workspace string, do func(Memory) error) error {
-	for m, err := range memories(r, func(line []byte) (Memory, error) { return a.decode(ctx, line, workspace) }) {
-		if err != nil {
-			return err
-		}
-		if err := do(m); err != nil {
-			return within(err, "line %d", m.Line)
-		}
-	}
-	return nil
-}
-
-// decode reads a line of a dump into a workspace.
+// decode reads a line of a dump into a workspace. Of one that this installation did not write
+// the guideline is set aside.
 func (a *Actions) decode(ctx context.Context, line []byte, workspace string) (Memory, error) {
 	line, ours, err := a.Trust.opened(ctx, line)
 	if err != nil {

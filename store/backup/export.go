@@ -28,8 +28,6 @@ type ExportOptions struct {
 	// Kinds are the kinds of records to export with their tools and workspaces; a store cannot list
 	// them. Leave out caches.
 	Kinds []string
-	// Progress is called with the counts after each tool; may be nil.
-	Progress func(Counts)
 }
 
 // Export writes what opts select to w, and holds at most one tool in memory. The store may stay in
@@ -127,9 +125,6 @@ func (e *exporter) tool(ctx context.Context, ref memoryd.ToolRef) error {
 	}
 	e.n.Tools++
 	e.n.Calls += len(calls)
-	if e.opts.Progress != nil {
-		e.opts.Progress(e.n)
-	}
 	return nil
 }
 
@@ -163,7 +158,6 @@ func (e *exporter) write(l line) error {
 	}
 	b = append(b, '\n')
 	e.hash.Write(b)
-	e.n.Bytes += int64(len(b))
 	_, err = e.buf.Write(b)
 	return err
 }

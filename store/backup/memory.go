@@ -22,6 +22,14 @@ type Memory struct {
 	Records []store.Record
 }
 
+// at puts the line that an error is about before it.
+func (m *Memory) at(err error) error {
+	if err == nil || m.Line == 0 {
+		return err
+	}
+	return within(err, "line %d", m.Line)
+}
+
 // relocate puts the memory into a workspace.
 func (m *Memory) relocate(workspace string) {
 	relocate(m.Calls, workspace)

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -12,6 +11,7 @@ import (
 	"iter"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 	"memoryd/store"
 
 	json "github.com/go-json-experiment/json"
@@ -22,7 +22,7 @@ const callBytes = 512
 
 // parser reads a file. It is the one place that knows the order of lines.
 type parser struct {
-	in    *lineReader
+	in    *loosejson.Lines
 	out   func(Memory) error
 	hash  hash.Hash
 	n     Counts
@@ -42,7 +42,7 @@ type parser struct {
 }
 
 func newParser(r io.Reader) *parser {
-	return &parser{in: newLineReader(r, maxLineBytes), hash: sha256.New(), toolBytes: maxToolBytes}
+	return &parser{in: newLines(r, maxLineBytes), hash: sha256.New(), toolBytes: maxToolBytes}
 }
 
 // each reads the whole file: start is given its manifest, and take, in their order, the tools
@@ -58,7 +58,7 @@ func (p *parser) each(start func(*manifest) error, take func(Memory) error) erro
 	if err == nil {
 		return nil
 	}
-	return within(err, "line %d", cmp.Or(p.blame, p.in.n))
+	return within(err, "line %d", cmp.Or(p.blame, p.in.Number))
 }
 
 // flush hands on what was read of a tool.
@@ -77,14 +77,13 @@ func (p *parser) flush() error {
 
 func (p *parser) lines() error {
 	for {
-		b, err := p.in.next()
+		b, err := p.read()
 		if errors.Is(err, io.EOF) || errors.Is(err, errCut) {
 			return invalid("the file is incomplete: its trailer is missing")
 		}
 		if err != nil {
 			return err
 		}
-		p.n.Bytes = p.in.bytes
 		var l line
 		if err := json.Unmarshal(b, &l, strict); err != nil {
 			return notALine(err)
@@ -109,7 +108,7 @@ func notALine(err error) error {
 }
 
 func (p *parser) first(start func(*manifest) error) error {
-	b, err := p.in.next()
+	b, err := p.read()
 	if errors.Is(err, io.EOF) {
 		return invalid("the file is empty")
 	}
@@ -219,7 +218,7 @@ func (p *parser) call(l *callLine, size int) error {
 	}
 	p.n.Tools++
 	p.n.Calls += len(calls)
-	p.next = &Memory{Line: p.in.n, Tool: t, Calls: calls}
+	p.next = &Memory{Line: p.in.Number, Tool: t, Calls: calls}
 	return nil
 }
 
@@ -245,7 +244,7 @@ func (p *parser) document(l *recordLine) error {
 	p.record = r.RecordKey
 	p.n.Records++
 	if p.next == nil {
-		p.next = &Memory{Line: p.in.n, Tool: memoryd.Tool{ToolRef: r.ToolRef}}
+		p.next = &Memory{Line: p.in.Number, Tool: memoryd.Tool{ToolRef: r.ToolRef}}
 	}
 	p.next.Records = append(p.next.Records, r)
 	if p.held += len(r.Data); r.Tool == "" || p.held > batchBytes {
@@ -264,7 +263,7 @@ func (p *parser) trailer(t *trailer) error {
 	if t.Tools != p.n.Tools || t.Calls != p.n.Calls || t.Records != p.n.Records {
 		return invalid("the trailer counts other tools, calls or records than the file holds")
 	}
-	if b, err := p.in.next(); !errors.Is(err, io.EOF) || len(b) > 0 {
+	if b, err := p.read(); !errors.Is(err, io.EOF) || len(b) > 0 {
 		return invalid("there is data after the trailer")
 	}
 	return p.flush()
@@ -278,105 +277,38 @@ func (p *parser) inScope(ref memoryd.ToolRef) error {
 	return nil
 }
 
-// lineReader reads lines of bounded length.
-type lineReader struct {
-	r     *bufio.Reader
-	limit int // bytes, without the end of the line
-	n     int // the number of the line that was read last, from 1
-	bytes int64
-	rest  bool // of a line that was too long, still to be passed over
-}
-
-func newLineReader(r io.Reader, limit int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 1<<16), limit: limit}
+// newLines reads lines of bounded length.
+func newLines(r io.Reader, most int) *loosejson.Lines {
+	return loosejson.NewLines(r, most, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", most))
 }
 
 // errCut is the end of the input in the middle of a line.
 var errCut = errors.New("the file ends in the middle of a line")
 
-// next returns the next line without its end; io.EOF after the last. The bytes
-// are valid until the next call. At the end of the input an unfinished line is
-// returned with errCut. After a line that is TooLarge comes the one after it.
-func (l *lineReader) next() ([]byte, error) {
-	if err := l.pass(); err != nil {
-		return nil, err
-	}
-	part, err := l.r.ReadSlice('\n')
-	if errors.Is(err, io.EOF) && len(part) == 0 {
-		return nil, io.EOF
-	}
-	l.n++
-	l.bytes += int64(len(part))
-	whole := part
-	if errors.Is(err, bufio.ErrBufferFull) {
-		whole = bytes.Clone(part)
-	}
-	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(whole) > l.limit {
-			l.rest = true
-			return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
-		}
-		part, err = l.r.ReadSlice('\n')
-		l.bytes += int64(len(part))
-		whole = append(whole, part...)
-	}
-	if errors.Is(err, io.EOF) {
-		return whole, errCut
-	}
+// read returns the next line without its end; one that is cut comes with errCut.
+func (p *parser) read() ([]byte, error) {
+	b, err := p.in.Next()
 	if err != nil {
 		return nil, err
 	}
-	if len(whole)-1 > l.limit {
-		return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
+	b, whole := bytes.CutSuffix(b, []byte("\n"))
+	if !whole {
+		err = errCut
 	}
-	return whole[:len(whole)-1], nil
-}
-
-// pass leaves the rest of a line that was too long behind.
-func (l *lineReader) pass() error {
-	for l.rest {
-		part, err := l.r.ReadSlice('\n')
-		l.bytes += int64(len(part))
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-		l.rest = err != nil
-	}
-	return nil
-}
-
-// jsonLines gives the lines of a file that may come from another program: their
-// last one may lack its end. A line that is too long is an error, and the next one
-// follows; another error is the last item.
-func jsonLines(r io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		in := newLineReader(r, maxMemoryBytes)
-		for {
-			b, err := in.next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if errors.Is(err, errCut) {
-				err = nil
-			}
-			if !yield(b, err) || err != nil && !rejects(err) {
-				return
-			}
-		}
-	}
+	return b, err
 }
 
 // memories decodes the lines of such a file; blank ones are passed over. An error names its line.
 func memories(r io.Reader, decode func(line []byte) (Memory, error)) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
 		n := 0
-		for b, err := range jsonLines(r) {
+		for b, err := range newLines(r, maxMemoryBytes).All() {
 			if n++; err == nil && len(bytes.TrimSpace(b)) == 0 {
 				continue
 			}
 			var m Memory
 			if err == nil {
-				m, err = decode(b)
+				m, err = decode(bytes.TrimSuffix(b, []byte("\n")))
 			}
 			if err != nil {
 				m, err = Memory{}, within(err, "line %d", n)

@@ -86,7 +86,6 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 		}
 		return to.n.Tools+to.n.Records > 0, err
 	})
-	to.n.Bytes = p.in.bytes
 	if err != nil {
 		err = within(err, "after %s were restored", to.n)
 	}
