@@ -2,7 +2,6 @@ package guidelines
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"memoryd"
@@ -71,20 +70,9 @@ func (x *Writer) document(f *findings, d draft) *Document {
 
 // find computes everything that a guideline is worded from.
 func (x *Writer) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (*findings, error) {
-	var window []evidence.Observation
-	var shared bool
-	if x.Window != nil {
-		var err error
-		if shared, err = x.Window.Shared(ctx, tool.Workspace); err != nil {
-			return nil, err
-		}
-		if window, err = x.Window.Observations(ctx, tool.ToolRef); err != nil {
-			return nil, fmt.Errorf("observations of %q: %w", tool.Tool, err)
-		}
-	}
-	obs := evidence.Merge(window, calls)
-	if shared {
-		evidence.Share(obs)
+	obs, err := evidence.Gather(ctx, x.Window, tool.ToolRef, calls)
+	if err != nil {
+		return nil, err
 	}
 	f := &findings{
 		obs:  obs,

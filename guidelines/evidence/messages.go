@@ -110,7 +110,7 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		if whole[text] == nil {
 			whole[text] = &backing{}
 		}
-		whole[text].add(ob.ownRun(), who.of[i])
+		whole[text].add(ob.OwnRun(), who.of[i])
 	}
 	half := max(halfWeight, float64(len(obs))/4)
 	all := shapes{byForm: map[string]*shape{}, rare: map[int][]*shape{}}
@@ -166,7 +166,7 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 			a = &answered{inputs: map[uint64]bool{}}
 			texts[ob.Answer.Text] = a
 		}
-		a.add(ob.ownRun(), who.of[i])
+		a.add(ob.OwnRun(), who.of[i])
 		a.inputs[hashOf("input", string(ob.Input))] = true
 	}
 	for text, a := range texts {
@@ -199,7 +199,7 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 			s.pieces[i].mask = maskAny
 		}
 	}
-	s.add(ob.ownRun(), party)
+	s.add(ob.OwnRun(), party)
 	s.Keys = append(s.Keys, ob.Key)
 }
 

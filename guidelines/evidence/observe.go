@@ -25,7 +25,7 @@ type Observation struct {
 	Agent uint64
 	// Writer is the number of the API key that recorded the call; 0 means none, this machine.
 	Writer uint64
-	// Shared reports that other sources recorded calls in the workspace; see Share.
+	// Shared reports that several sources recorded calls in the workspace.
 	Shared bool
 	// Answer is what the output was like.
 	Answer Answer
@@ -36,8 +36,8 @@ type Observation struct {
 	said   *wording
 }
 
-// ownRun is what counts as a run: a call that names none is one of its own.
-func (ob *Observation) ownRun() uint64 {
+// OwnRun is what counts as a run: a call that names none is one of its own.
+func (ob *Observation) OwnRun() uint64 {
 	if ob.Named {
 		return ob.Run
 	}

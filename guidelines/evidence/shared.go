@@ -205,13 +205,6 @@ func (p *parties) merge(obs []Observation) {
 	p.known = min(p.known, active+1)
 }
 
-// Share marks observations as those of a workspace with several sources.
-func Share(obs []Observation) {
-	for i := range obs {
-		obs[i].Shared = true
-	}
-}
-
 // backers tells of the parties behind something whether they are several.
 type backers struct {
 	one     uint64 // the first; 0: none

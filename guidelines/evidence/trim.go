@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -141,6 +142,27 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
+// Gather observes the calls of a tool's history, oldest first, and adds what the window, if there
+// is one, has seen of older calls.
+func Gather(ctx context.Context, w Window, ref memoryd.ToolRef, history []memoryd.Call) ([]Observation, error) {
+	if w == nil {
+		return Merge(nil, history), nil
+	}
+	shared, err := w.Shared(ctx, ref.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := w.Observations(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("observations of %q: %w", ref.Tool, err)
+	}
+	list := Merge(seen, history)
+	for i := range list {
+		list[i].Shared = shared
+	}
+	return list, nil
+}
+
 // Merge combines observations of a window with the calls of the history, oldest first. A
 // verdict of the history wins, and calls missing in the window are observed now. Both belong
 // to one tool. Merge may change the window's list.
@@ -161,11 +183,8 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 		old := &list[at]
 		if old.Evaluation.State != c.Evaluation.State || old.Evaluation.Score != c.Evaluation.Score {
 			o.Observe(c) // what its run shows of it
-			old.Judge(c.Evaluation)
 		}
-		if old.Output != c.Output {
-			old.Output, old.said = c.Output, nil
-		}
+		old.Call, old.leaves, old.said, old.form = *c, nil, nil, "" // with its bodies
 	}
 	Sort(list)
 	return list

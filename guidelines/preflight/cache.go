@@ -73,7 +73,6 @@ type entry struct {
 const (
 	heldCalls   = 50_000           // calls behind all models together, about 4 KB each
 	firstCalls  = 100              // what a first forecast learns from
-	maxLearned  = 2_000            // and any other at most, as far as the window reaches
 	modelAge    = 30 * time.Second // a model serves so long although something changed,
 	modelShare  = 20               // or until a twentieth of its calls has changed
 	fewCalls    = 50               // that are learned anew whenever one came: a forecast waits for that
@@ -113,7 +112,7 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	}
 	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
 	if by.Source != "" {
-		p.Source = evidence.SourceOf(by.Source)
+		p.Source = evidence.WriterOf(by.Source)
 	}
 	for _, run := range []string{by.Run, by.Session} {
 		if run == "" || len(p.RunCalls) > 0 {
@@ -149,7 +148,7 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evide
 		return nil, nil, err
 	}
 	if !isNew {
-		if e, ok := c.find(tool); ok && e.model.options.Shared == shared { //nolint:contextcheck // what find begins outlives the request
+		if e, ok := c.find(tool); ok && e.model.shared == shared { //nolint:contextcheck // what find begins outlives the request
 			newest, err := c.newest(ctx, tool, e)
 			return e.model, newest, err
 		}
@@ -183,8 +182,7 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]evide
 		seen = seen[max(0, len(seen)-newestCalls):]
 	}
 	list := slices.DeleteFunc(evidence.Merge(seen, calls), func(ob evidence.Observation) bool {
-		_,
-			known := e.model.keys[ob.Key]
+		_, known := e.model.keys[ob.Key]
 		return known
 	})
 	c.mu.Lock()
@@ -209,22 +207,18 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	if err != nil {
 		return nil, err
 	}
-	known, o := tool.Kept, c.options(tool.ToolRef)
-	if o.Shared, err = c.shared(ctx, tool.Workspace); err != nil {
+	obs, err := evidence.Gather(ctx, c.window, tool.ToolRef, calls)
+	if err != nil {
 		return nil, err
 	}
-	if c.window != nil {
-		known = int(min(tool.Lifetime, maxLearned))
-		older, err := c.observed(ctx, tool.ToolRef, calls, &o)
-		if err != nil {
-			return nil, err
-		}
-		if limit == 0 {
-			calls = older
-		}
+	o := c.options(tool.ToolRef)
+	o.Tested, o.Hints = evidence.RulesAndHints(tool.Tool, obs)
+	isPart := limit > 0 && max(tool.Kept, len(obs)) > limit
+	if isPart {
+		obs = obs[max(0, len(obs)-limit):]
 	}
-	m := Learn(calls, o)
-	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: limit > 0 && known > limit, model: m}, lost)
+	m := Learn(obs, o)
+	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: isPart, model: m}, lost)
 	return m, nil
 }
 
@@ -234,35 +228,6 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 		return false, nil
 	}
 	return c.window.Shared(ctx, workspace)
-}
-
-// observed puts before the history what the window knows of older calls, and notes
-// what it knows of all. Runs are told apart by number there.
-func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []memoryd.Call, o *Options) ([]memoryd.Call, error) {
-	seen, err := c.window.Observations(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	o.Observed = make(map[memoryd.CallKey]uint64, len(seen))
-	var older []memoryd.Call
-	for i := range seen {
-		call := seen[i].Call
-		o.Observed[call.Key] = seen[i].Writer
-		if len(history) > 0 && call.Seq >= history[0].Seq {
-			continue
-		}
-		call.ToolRef = ref
-		if seen[i].Named {
-			call.Metadata = fmt.Appendf(nil, `{"trajectory_id":"%d"}`, seen[i].Run)
-		}
-		older = append(older, call)
-	}
-	obs := evidence.Merge(seen, history)
-	if o.Shared {
-		evidence.Share(obs)
-	}
-	o.Tested, o.Hints = evidence.RulesAndHints(ref.Tool, obs)
-	return append(older, history...), nil
 }
 
 func (c *Cache) options(ref memoryd.ToolRef) Options {

@@ -81,7 +81,7 @@ func TestWhatWasForgottenIsForecastNoMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Forget(plannedTool)
-		f.keep(entry{ref: plannedTool, model: Learn(calls, Options{})}, lost) // was being learned
+		f.keep(entry{ref: plannedTool, model: Learn(evidence.Merge(nil, calls), Options{})}, lost) // was being learned
 		if after := forecast(t, f, `{"n":1,"lang":"xx"}`); after.Judged != 30 {
 			t.Errorf("a forecast rests on %d calls, want the 30 that are left", after.Judged)
 		}

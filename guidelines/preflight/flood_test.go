@@ -49,7 +49,7 @@ func TestNoKeyRaisesTheRiskOfAnotherAboveTheBar(t *testing.T) {
 			}
 			assess := func(source string) preflight.Assessment {
 				found, hints := evidence.RulesAndHints("t", obs)
-				m := preflight.Learn(calls, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints, Shared: true})
+				m := preflight.Learn(shared(obs), preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
 				return m.Assess(preflight.Planned{Input: json.RawMessage(attack(0)), Source: evidence.SourceOf(source)})
 			}
 			if a := assess("ann"); *a.Risk >= 0.5 || len(a.Warnings) > 0 {
@@ -69,4 +69,12 @@ func TestNoKeyRaisesTheRiskOfAnotherAboveTheBar(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shared are observations as those of a workspace with several sources.
+func shared(obs []evidence.Observation) []evidence.Observation {
+	for i := range obs {
+		obs[i].Shared = true
+	}
+	return obs
 }

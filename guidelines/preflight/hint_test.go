@@ -34,7 +34,7 @@ func TestAFirstFailureWarnsOnlyItsOwnSource(t *testing.T) {
 	if len(found) != 0 || len(hints) != 1 {
 		t.Fatalf("%d rules, %d hints", len(found), len(hints))
 	}
-	m := preflight.Learn(calls, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints, Shared: true})
+	m := preflight.Learn(shared(obs), preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
 	for source, told := range map[string]bool{"mallory": true, "ann": false, "": false} {
 		p := preflight.Planned{Input: json.RawMessage(`{"note":"n9"}`)}
 		if source != "" {

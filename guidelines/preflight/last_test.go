@@ -136,7 +136,7 @@ func TestWhatTheRunDidBeforeDecidesAndIsWarnedOf(t *testing.T) {
 		for i := range found {
 			said[tool] += found[i].Line + "\n"
 		}
-		models[tool] = preflight.Learn(calls[tool], preflight.Options{Tool: tool, FalseAlarms: 0.05, Tested: found, Hints: hints})
+		models[tool] = preflight.Learn(evidence.Merge(nil, calls[tool]), preflight.Options{Tool: tool, FalseAlarms: 0.05, Tested: found, Hints: hints})
 	}
 	for tool, want := range map[string]string{
 		"read_file":   "Give a `path` that the run last used in `write_file` or `read_file`",

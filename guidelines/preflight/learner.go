@@ -169,16 +169,16 @@ func (m *means) sum(base float64) (sum float64) {
 	return sum
 }
 
-// runs numbers the runs of the judged calls, from 1. A call that names no run is one of its own,
-// and so is each where all are of one run.
+// runs numbers the runs of the judged calls, from 1. Where all are of one run, each is one of its
+// own.
 func (h *history) runs() []int32 {
-	numbers, runs := map[string]int32{}, make([]int32, len(h.judged))
+	numbers, runs := map[uint64]int32{}, make([]int32, len(h.judged))
 	for i, call := range h.judged {
-		name := h.calls[call].run
-		if numbers[name] == 0 || name == "" {
-			numbers[name] = int32(i) + 1 //nolint:gosec // at most maxCalls
+		id := h.calls[call].run
+		if numbers[id] == 0 {
+			numbers[id] = int32(i) + 1 //nolint:gosec // at most maxCalls
 		}
-		runs[i] = numbers[name]
+		runs[i] = numbers[id]
 	}
 	if len(numbers) == 1 {
 		for i := range runs {

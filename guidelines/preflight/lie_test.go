@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -55,7 +56,7 @@ func TestOneLyingCallSuggestsNothingAndStopsNobody(t *testing.T) {
 		liar := call(60, give(goodValue), lie, 0, 1)
 		liar.Metadata = json.RawMessage(`{"trajectory_id":"liar"}`)
 		for _, run := range [][]store.RunCall{nil, {step(9, "t", give(goodValue), lie, true)}} {
-			a := preflight.Learn(append(calls, liar), options).Assess(preflight.Planned{Input: json.RawMessage(give(goodValue)), Run: "r", RunCalls: run})
+			a := preflight.Learn(evidence.Merge(nil, append(calls, liar)), options).Assess(preflight.Planned{Input: json.RawMessage(give(goodValue)), Run: "r", RunCalls: run})
 			for _, w := range a.Warnings {
 				if w.Severity != preflight.Note || strings.Contains(w.Text, evil) || number && strings.Contains(w.Text, evilValue) {
 					t.Errorf("%q: %s %s", lie, w.Severity, w.Text)

@@ -11,6 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/recordtest"
 	"memoryd/store"
@@ -100,7 +101,7 @@ func halves(t *testing.T) []recordedTool {
 
 // forecasts learns from some calls and forecasts others, not knowing their runs.
 func forecasts(learn []memoryd.Call, test []recordtest.Call) (risks []float64, isBad []bool, warned []bool) {
-	m := preflight.Learn(learn, preflight.Options{Tool: test[0].Tool, FalseAlarms: 0.05})
+	m := preflight.Learn(evidence.Merge(nil, learn), preflight.Options{Tool: test[0].Tool, FalseAlarms: 0.05})
 	for i := range test {
 		a := m.Assess(preflight.Planned{Input: test[i].Input})
 		risks, isBad, warned = append(risks, *a.Risk), append(isBad, bad(&test[i])), append(warned, len(a.Warnings) > 0)
@@ -229,7 +230,7 @@ func TestMeasureRuns(t *testing.T) {
 			half := len(r.calls) / 2
 			known := plain(r.calls[:half])
 			options := preflight.Options{Tool: r.name, FalseAlarms: 0.05}
-			m := preflight.Learn(known, options)
+			m := preflight.Learn(evidence.Merge(nil, known), options)
 			for i := half; i < len(r.calls); i++ {
 				c := &r.calls[i]
 				p := preflight.Planned{Input: c.Input, Now: c.Time}
@@ -246,7 +247,7 @@ func TestMeasureRuns(t *testing.T) {
 				if online {
 					known = append(known, c.Call)
 					if 10*(len(known)-m.Calls()) > len(known) {
-						m = preflight.Learn(known, options)
+						m = preflight.Learn(evidence.Merge(nil, known), options)
 					}
 				}
 			}

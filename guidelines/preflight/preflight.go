@@ -31,7 +31,7 @@ type Planned struct {
 	// Since are calls of the tool that the model has not learned from yet. They may contradict
 	// a rule, and where no run is known their outcomes count.
 	Since []evidence.Observation
-	// Source is the number of who records it, as evidence.SourceOf gives it.
+	// Source is the number of who records it, as evidence.WriterOf gives it.
 	Source uint64
 	Now    time.Time
 }
@@ -110,14 +110,10 @@ type Similar struct {
 type Options struct {
 	// Tool is the name of the tool.
 	Tool string
-	// Observed are who recorded calls, as evidence.SourceOf gives it. It may be incomplete.
-	Observed map[memoryd.CallKey]uint64
 	// Tested are the rules that the calls support.
 	Tested []Tested
 	// Hints warn only the source whose calls show them.
 	Hints []Tested
-	// Shared reports that several sources recorded calls in the workspace.
-	Shared bool
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means
 	// no warnings.
 	FalseAlarms float64
@@ -134,6 +130,7 @@ const (
 // concurrent use.
 type Model struct {
 	options Options
+	shared  bool // by several sources
 	calls   []learned
 	keys    map[memoryd.CallKey]struct{}
 	byInput map[uint64][]int32 // places of the judged calls of each input, oldest first
@@ -152,12 +149,12 @@ type Model struct {
 type learned struct {
 	key      memoryd.CallKey
 	seq      int64
-	run      string
+	run      uint64 // a call that names none has one of its own
 	identity uint64 // the same for equal inputs
 	judged   bool
 	score    float64
 	seconds  float64 // 0 means unknown
-	source   uint64  // who recorded it, 0 when that is not known
+	source   uint64  // who recorded it
 	// input is the beginning of the input, summary what the judge said.
 	input, summary string
 }
@@ -196,9 +193,9 @@ type history struct {
 	read   *collector
 }
 
-// Learn builds the model of a tool from its stored calls, oldest first. It neither keeps nor
-// changes the calls.
-func Learn(calls []memoryd.Call, options Options) *Model {
+// Learn builds the model of a tool from its calls, oldest first. It neither keeps nor changes
+// them.
+func Learn(calls []evidence.Observation, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
@@ -216,7 +213,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		h.read.read(leaves)
 		l := &m.calls[i]
 		*l = learned{
-			key: c.Key, seq: c.Seq, run: c.Run(), identity: identityOf(leaves),
+			key: c.Key, seq: c.Seq, run: c.OwnRun(), identity: identityOf(leaves), source: c.Writer,
 			judged: c.Evaluation.State == memoryd.Judged, score: c.Evaluation.Score,
 			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}
@@ -225,12 +222,10 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			l.seconds = c.TimeCost
 			times = append(times, c.TimeCost)
 		}
+		m.shared = m.shared || c.Shared
 		set := p.next(l)
 		if !l.judged {
 			continue
-		}
-		if l.source = options.Observed[c.Key]; l.source == 0 && c.Source() != "" {
-			l.source = evidence.SourceOf(c.Source())
 		}
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
@@ -241,7 +236,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			}
 		}
 	}
-	m.options.Observed = nil
 	if len(times) > 0 {
 		median := stats.Median(times)
 		m.time = &median
@@ -370,7 +364,7 @@ const mostOfOne = 0.49
 // none is like it, would not be most of these calls without those of one source, and that is
 // another than the caller.
 func (m *Model) oneOther(v *view, near []neighbour) bool {
-	if !m.options.Shared || len(v.breaks) > 0 || v.streak > 0 {
+	if !m.shared || len(v.breaks) > 0 || v.streak > 0 {
 		return false
 	}
 	failed, good := map[uint64]int{}, 0

@@ -28,7 +28,7 @@ func TestAHighRiskNeverStandsWithoutItsReason(t *testing.T) {
 			}
 			calls = append(calls, call(i, fmt.Sprintf(`{"a":%d,"b":"%d"}`, r.IntN(9), r.IntN(3)), "kaput", score, 1))
 		}
-		m := preflight.Learn(calls, options)
+		m := preflight.Learn(evidence.Merge(nil, calls), options)
 		p := preflight.Planned{Input: json.RawMessage(fmt.Sprintf(`{"a":%d,"b":"%d"}`, r.IntN(12), r.IntN(4)))}
 		for range r.IntN(4) {
 			p.Run = "now"
@@ -66,7 +66,7 @@ func TestTheNewestCallOfARulesConditionDecidesOnItsWarning(t *testing.T) {
 	}
 	warned := func(since []evidence.Observation) bool {
 		found, hints := evidence.RulesAndHints("t", obs[:len(obs)-len(since)])
-		m := preflight.Learn(calls[:len(calls)-len(since)], preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
+		m := preflight.Learn(evidence.Merge(nil, calls[:len(calls)-len(since)]), preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
 		for _, w := range m.Assess(preflight.Planned{Input: json.RawMessage(`{"mode":"opal"}`), Since: since}).Warnings {
 			if w.Rule == "tested_rule" {
 				return true
@@ -102,7 +102,7 @@ func TestARuleThatHelpsNoMoreWarnsOfNothing(t *testing.T) {
 		if heeded {
 			add("amber", 0)
 		}
-		m := preflight.Learn(calls, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: evidence.Rules("t", obs)})
+		m := preflight.Learn(evidence.Merge(nil, calls), preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: evidence.Rules("t", obs)})
 		a := m.Assess(preflight.Planned{Input: json.RawMessage(`{"mode":"opal"}`)})
 		warned := slices.ContainsFunc(a.Warnings, func(w preflight.Warning) bool { return w.Rule == "tested_rule" })
 		if warned == heeded || (a.Suggestion != nil) == heeded {

@@ -76,7 +76,7 @@ func (r *Rates) of(rule Rule) (rate, weight float64) {
 // replay goes through a history as it happened and notes which rules each call
 // met, from what was known before it.
 type replay struct {
-	runs   map[string]*runState
+	runs   map[uint64]*runState
 	inputs map[uint64]Count
 	tool   Count
 }
@@ -88,16 +88,14 @@ type runState struct {
 }
 
 func newReplay() *replay {
-	return &replay{runs: map[string]*runState{}, inputs: map[uint64]Count{}}
+	return &replay{runs: map[uint64]*runState{}, inputs: map[uint64]Count{}}
 }
 
-func (p *replay) run(name string) *runState {
-	s := p.runs[name]
+func (p *replay) run(id uint64) *runState {
+	s := p.runs[id]
 	if s == nil {
 		s = &runState{last: map[uint64]bool{}}
-		if name != "" { // a call that names no run has none before it
-			p.runs[name] = s
-		}
+		p.runs[id] = s
 	}
 	return s
 }

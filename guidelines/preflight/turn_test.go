@@ -67,7 +67,7 @@ func TestHowOftenAndHowSoonARunCallsIsWarnedOf(t *testing.T) {
 			}
 		}
 		found, hints := evidence.RulesAndHints("t", obs)
-		m := preflight.Learn(calls, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
+		m := preflight.Learn(evidence.Merge(nil, calls), preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: found, Hints: hints})
 		warned := func(before []store.RunCall) bool {
 			a := m.Assess(preflight.Planned{Input: json.RawMessage(`{"q":"new"}`), Run: "next", RunCalls: before, Now: now})
 			for _, w := range a.Warnings {

@@ -86,7 +86,7 @@ func (o *Ours) Forecast(tool, run string, input map[string]any) (a Advice) {
 	}
 	if o.models[tool] == nil {
 		found, hints := evidence.RulesAndHints(tool, o.obs[tool])
-		o.models[tool] = preflight.Learn(o.calls[tool], preflight.Options{
+		o.models[tool] = preflight.Learn(o.obs[tool], preflight.Options{
 			Tool: tool, FalseAlarms: o.FalseAlarms, Tested: found, Hints: hints,
 		})
 	}
