@@ -259,10 +259,8 @@ func excerpt(s string) string {
 // count takes the outcome of a judged call in, by the rules that it met.
 func (m *Model) count(l *learned, set rules, good map[rules]int) {
 	m.judged.add(l.failed())
-	for r := range Rules {
-		if set.has(r) {
-			m.rates[r].add(l.failed())
-		}
+	for _, r := range set.list() {
+		m.rates[r].add(l.failed())
 	}
 	if !l.failed() {
 		good[set]++

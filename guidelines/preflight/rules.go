@@ -35,6 +35,16 @@ func (s rules) has(r Rule) bool { return s&(1<<r) != 0 }
 
 func (s *rules) put(r Rule) { *s |= 1 << r }
 
+// list gives them in order.
+func (s rules) list() (list []Rule) {
+	for r := range Rules {
+		if s.has(r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // Count counts the outcomes of judged calls that met a rule.
 type Count struct {
 	Calls, Failed int

@@ -19,8 +19,9 @@ type view struct {
 	tool Count // all its calls
 	// own is the record of the input: all its tries, of any run.
 	own Count
-	// tries are the keys of the failed ones among them, oldest first.
-	tries []memoryd.CallKey
+	// tries are the keys of the failed ones among them, oldest first; failures those of the failed
+	// calls of the tool that the model has not learned from.
+	tries, failures []memoryd.CallKey
 	// run are the tool's calls in the run, oldest first.
 	run     []runCall
 	repeats bool         // this input failed in the run when it was tried last
@@ -138,7 +139,9 @@ func (v *view) unlearned(key memoryd.CallKey, failed, isEqual bool) {
 	if _, learned := v.m.keys[key]; learned {
 		return
 	}
-	v.tool.add(failed)
+	if v.tool.add(failed); failed {
+		v.failures = append(v.failures, key)
+	}
 	if isEqual {
 		v.tried(key, failed)
 	}

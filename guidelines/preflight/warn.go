@@ -15,67 +15,76 @@ import (
 // warnings tells why the planned call may fail and what to change, the surest
 // first.
 func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Warning {
-	type rated struct {
-		Warning
-		rate float64
-	}
-	var found []rated
-	for _, w := range m.broken(v) {
-		found = append(found, rated{w, 1})
-	}
+	out := m.broken(v)
 	other := m.oneOther(v, near)
-	for r := range Rules {
-		if !v.met.has(r) || !m.watched.has(r) || other && (r == OnlyFailed || r == NeverWorked) {
-			continue
+	watched := slices.DeleteFunc(v.met.list(), func(r Rule) bool { return !m.warns(r, v, other) })
+	rate := func(r Rule) float64 { rate, _ := m.rates.of(r); return rate }
+	slices.SortStableFunc(watched, func(a, b Rule) int { return cmp.Compare(rate(b), rate(a)) })
+	for _, r := range watched {
+		text, calls := m.warning(r, v, fix)
+		w := Warning{Text: text, Severity: severityOf(rate(r)), Rule: r.name(), Calls: calls}
+		if len(calls) < 2 {
+			w.Severity = Note
 		}
-		rate, _ := m.rates.of(r)
-		if w, ok := m.warning(r, v, fix); ok {
-			w.Severity, w.Rule = severityOf(rate), r.name()
-			if len(w.Calls) < 2 {
-				w.Severity = Note
-			}
-			found = append(found, rated{w, rate})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b rated) int { return cmp.Compare(b.rate, a.rate) })
-	var out []Warning
-	for _, w := range found[:min(len(found), mostWarnings)] {
-		w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
-		out = append(out, w.Warning)
+		out = append(out, w)
 	}
 	if len(out) == 0 && a.Risk != nil && *a.Risk >= highRisk {
 		out = append(out, m.reason(v))
 	}
-	return out
+	for i := range out {
+		out[i].Calls = out[i].Calls[max(0, len(out[i].Calls)-shownCalls):]
+	}
+	return out[:min(len(out), mostWarnings)]
 }
 
-// warning writes what is to be said of a rule that the call meets.
-func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
+// warns reports whether a rule that the call meets is warned of; other says that the failures are
+// those of one other source.
+func (m *Model) warns(r Rule, v *view, other bool) bool {
+	saysMore := v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure)
+	switch r {
+	case OnlyFailed:
+		return m.watched.has(r) && !other && !saysMore
+	case NeverWorked:
+		return m.watched.has(r) && !other
+	case FailedThrice, FailedTwice, FailedOnce:
+		return m.watched.has(r) && m.rates[r].Calls >= ownStreaks && !saysMore
+	}
+	return m.watched.has(r)
+}
+
+// warning is what is to be said of a rule that the call meets, and the calls behind it.
+func (m *Model) warning(r Rule, v *view, fix fix) (text string, calls []memoryd.CallKey) {
 	switch r {
 	case RepeatsFailure:
-		return m.repeats(v, fix), true
+		for i := range v.run {
+			if c := &v.run[i]; c.failed && c.same {
+				text, calls = fmt.Sprintf("This call failed in this run%s. %s", v.ago(c), m.change(c, fix)), append(calls, c.Key)
+			}
+		}
+		return text, calls
 	case OnlyFailed:
-		if v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
-			return Warning{}, false
-		}
-		return m.onlyFailed(v, fix), true
+		return fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(nil, fix)), v.tries
 	case NeverWorked:
-		return m.neverWorked(v), true
-	case FailedThrice, FailedTwice, FailedOnce:
-		return m.streak(r, v, fix)
-	}
-	return Warning{}, false
-}
-
-// repeats says that this very call failed in this run.
-func (m *Model) repeats(v *view, fix fix) (w Warning) {
-	for i := range v.run {
-		if c := &v.run[i]; c.failed && c.same {
-			w.Calls = append(w.Calls, c.Key)
-			w.Text = fmt.Sprintf("This call failed in this run%s. %s", v.ago(c), m.change(c, fix))
+		calls = append(m.failures(), v.failures...)
+		text = fmt.Sprintf("This tool never worked: all %d calls failed. ", len(calls))
+		if rule := m.firstRule(); rule != nil {
+			return text + rule.Line + ".", calls
 		}
+		return text + "Use another tool, or say that it cannot be done.", calls
 	}
-	return w
+	did := "The last call of this tool in this run failed"
+	if v.streak > 1 {
+		did = fmt.Sprintf("The last %d calls of this tool in this run failed", v.streak)
+	}
+	rate, _ := m.rates.of(r)
+	text = fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too.", did, 100*rate)
+	if fix.input != nil {
+		text += " " + m.change(nil, fix)
+	}
+	for _, c := range v.run[len(v.run)-v.streak:] {
+		calls = append(calls, c.Key)
+	}
+	return text, calls
 }
 
 // ago says how long before now a call was made; "" when that cannot be told.
@@ -113,35 +122,11 @@ func (m *Model) change(refused *runCall, fix fix) string {
 	return fmt.Sprintf("Change the input: sent again unchanged, %d of %d such calls failed again.", c.Failed, c.Calls)
 }
 
-// onlyFailed says that the input failed wherever it was tried.
-func (m *Model) onlyFailed(v *view, fix fix) Warning {
-	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(nil, fix))}
-}
-
 func times(c Count) string {
 	if c.Calls == 1 {
 		return "the one time that it was tried"
 	}
 	return fmt.Sprintf("in %d of the %d calls that tried it", c.Failed, c.Calls)
-}
-
-// neverWorked says that the tool is of no use.
-func (m *Model) neverWorked(v *view) Warning {
-	w := Warning{Calls: m.failures()}
-	n := len(w.Calls)
-	for i := range v.run {
-		if _, known := m.keys[v.run[i].Key]; !known {
-			n++
-			w.Calls = append(w.Calls, v.run[i].Key)
-		}
-	}
-	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed. ", n)
-	if rule := m.firstRule(); rule != nil {
-		w.Text += rule.Line + "."
-	} else {
-		w.Text += "Use another tool, or say that it cannot be done."
-	}
-	return w
 }
 
 // failures are the keys of the failed calls, oldest first.
@@ -185,34 +170,11 @@ func (m *Model) reason(v *view) Warning {
 	if rule := m.firstRule(); rule != nil {
 		w.Text += " " + rule.Line + "."
 	}
-	w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
 	return w
 }
 
 // highRisk is the risk from which on a forecast says why: that of the severity stop.
 const highRisk = 0.9
-
-// streak says that the last calls of the tool in this run failed.
-func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
-	if m.rates[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
-		return Warning{}, false
-	}
-	w := Warning{}
-	n := v.streak
-	for _, c := range v.run[len(v.run)-n:] {
-		w.Calls = append(w.Calls, c.Key)
-	}
-	did := "The last call of this tool in this run failed"
-	if n > 1 {
-		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
-	}
-	rate, _ := m.rates.of(r)
-	w.Text = fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too.", did, 100*rate)
-	if fix.input != nil {
-		w.Text += " " + m.change(nil, fix)
-	}
-	return w, true
-}
 
 // name is a parameter as a warning names it; false for one that no call gave which worked.
 func (m *Model) name(path string) (string, bool) {

@@ -99,8 +99,6 @@ func (h *hypothesis) ofTwo() string {
 		days = " " + h.set[0]
 	}
 	switch {
-	case h.op == times:
-		return "Keep {amount} times {other} at most {bound}{narrow}"
 	case h.bound == 0 && days != "":
 		return "Give a {other} that is not before {amount}"
 	case h.bound == 0:

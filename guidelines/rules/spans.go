@@ -4,9 +4,9 @@ import "slices"
 
 // spans are over how many of the newest good calls rules are looked for in turn, 0 for
 // all: where the tool has changed, older good calls speak against what is true today.
-var spans = [...]int{0, 40, 14, 7}
+var spans = [...]int{0, 14, 7}
 
-// distinctSpans is for how many the short spans count among the tests: they overlap.
+// distinctSpans is for how many the short spans count among the tests.
 const distinctSpans = 2
 
 // activeSpan is over how many of the newest good calls a party is active.

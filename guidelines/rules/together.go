@@ -9,10 +9,8 @@ import (
 // operator says what two values make together.
 type operator string
 
-const (
-	times operator = "*"
-	minus operator = "-" // how far the second is above the first
-)
+// minus is how far the second is above the first. Older programs stored others, which nothing meets.
+const minus operator = "-"
 
 // ofDays is the unit, in the set of a hypothesis, of a difference of dates.
 const ofDays = "days"
@@ -34,13 +32,7 @@ func (h *hypothesis) amount(r *row) (n float64, known bool) {
 	}
 	a, isNumber := v.size()
 	b, both := r.in[h.q].size()
-	switch h.op {
-	case times:
-		b *= a
-	case minus:
-		b -= a
-	}
-	return b, isNumber && both
+	return b - a, isNumber && both && h.op == minus
 }
 
 // maxSizes bounds how many are compared with one another: those of most calls.
@@ -73,9 +65,6 @@ func (s *search) together(cols []column) (out []hypothesis) {
 			}
 			s.ways, s.finer = s.ways+1, s.finer+1
 			out = append(out, s.distance(c, q)...)
-			if i < j && !c.textual && !c.property() && !q.property() && slices.Min(c.nums) >= 0 && slices.Min(q.nums) >= 0 {
-				out = append(out, s.total(c, q)...)
-			}
 		}
 	}
 	return out
@@ -87,9 +76,11 @@ func related(c, q *column) bool {
 	return c.textual == q.textual && (lists || !c.property() || !q.property())
 }
 
-// made lists what two values make together in good and in bad calls; nothing where too few good ones
-// give both.
-func (s *search) made(h *hypothesis) (good, bad []float64) {
+// distance is the hypothesis that the second is so far above the first at least: not below it, else
+// so far as in good calls.
+func (s *search) distance(c, q *column) []hypothesis {
+	h := hypothesis{what: below, p: c.name, q: q.name, op: minus}
+	var good, bad []float64
 	for i := range s.rows {
 		switch n, known := h.amount(&s.rows[i]); {
 		case !known:
@@ -99,32 +90,7 @@ func (s *search) made(h *hypothesis) (good, bad []float64) {
 			good = append(good, n)
 		}
 	}
-	if len(good) < minGood {
-		return nil, nil
-	}
-	return good, bad
-}
-
-// total is the hypothesis that two numbers make no more when multiplied than good ones did.
-func (s *search) total(c, q *column) []hypothesis {
-	h := hypothesis{what: above, p: c.name, q: q.name, op: times}
-	good, bad := s.made(&h)
-	if len(bad) < leastBad {
-		return nil
-	}
-	h.bound = slices.Max(good)
-	if slices.Sort(bad); bad[len(bad)-leastBad] <= h.bound {
-		return nil
-	}
-	return []hypothesis{h}
-}
-
-// distance is the hypothesis that the second is so far above the first at least: not below it, else
-// so far as in good calls.
-func (s *search) distance(c, q *column) []hypothesis {
-	h := hypothesis{what: below, p: c.name, q: q.name, op: minus}
-	good, bad := s.made(&h)
-	if len(bad) < leastBad {
+	if len(good) < minGood || len(bad) < leastBad {
 		return nil
 	}
 	h.bound = slices.Min(good)
