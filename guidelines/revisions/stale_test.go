@@ -70,8 +70,8 @@ func TestReasons(t *testing.T) {
 		"schema not known":           {written, base, observe(r, 1, 1, 1), 0, nil},
 		"a hundred calls":            {written, base, observe(r, 100, 0.9, 1), 0, []revisions.Change{revisions.NewCalls}},
 		"old":                        {written, base, observe(r, 3, 0.9, 1), 1000 * time.Hour, []revisions.Change{revisions.TooOld}},
-		"it fails now":               {written, base, observe(r, 30, 0.2, 1), 0, []revisions.Change{revisions.ScoreChanged, revisions.ErrorsChanged}},
-		"other errors":               {written, otherErrors, changed, 0, []revisions.Change{revisions.ErrorsChanged}},
+		"it fails now":               {written, base, observe(r, 30, 0.2, 1), 0, []revisions.Change{revisions.OutcomesChanged}},
+		"other errors":               {written, otherErrors, changed, 0, []revisions.Change{revisions.OutcomesChanged}},
 	} {
 		got := revisions.StaleReasons(configtest.Section[revisions.Config]("revisions").Staleness, tc.written, tc.before, tc.since, written.Add(tc.after))
 		if !slices.Equal(kinds(got), tc.want) {

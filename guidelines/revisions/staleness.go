@@ -51,8 +51,8 @@ const (
 	NewCalls      Change = "count"  // enough new calls
 	SchemaChanged Change = "schema" // the parameters changed
 	TooOld        Change = "age"    // it is old, and there are new calls
-	ScoreChanged  Change = "score"  // the share of calls that scored 1 changed
-	ErrorsChanged Change = "errors" // a kind of error became more or less frequent
+	// OutcomesChanged is that the share of calls that scored 1, or of a kind of error, changed.
+	OutcomesChanged Change = "outcomes"
 )
 
 // Reason is one cause of staleness.
@@ -68,7 +68,7 @@ type Reason struct {
 // first; without a guideline the time is zero, and all calls are after it.
 func StaleReasons(cfg Staleness, written time.Time, before, since []memoryd.Call, now time.Time) []Reason {
 	if written.IsZero() {
-		judged, _ := judgedThat(since, isJudged)
+		judged, _ := outcomes(since)
 		if judged >= cfg.FirstAfter {
 			return []Reason{{Change: NoGuideline, Text: fmt.Sprintf("there is none, and %d judged calls", judged)}}
 		}
@@ -129,90 +129,66 @@ func schemaOf(calls []memoryd.Call) string {
 }
 
 // A test is made after checkEvery new calls, over all of them and over the newest
-// checkRecent. leastObserved is how many calls both sides need, errorKinds how
-// many kinds of error, the most frequent ones, are tested.
+// checkRecent. leastObserved is how many calls both sides need, outcomeKinds how
+// many kinds of outcome, the most frequent ones, are tested.
 const (
 	checkEvery    = 5
 	checkRecent   = 20
 	leastObserved = 5
-	errorKinds    = 3
-	tests         = 4 // score and errors, over all and the newest
+	outcomeKinds  = 3
 )
 
-// changes tests the calls since against those before at the newest checkpoint.
+// changes tests the calls since against those before at the newest checkpoint: whether the share of
+// an outcome has changed.
 func changes(cfg Staleness, before, since []memoryd.Call) []Reason {
 	since = since[:min(len(since), cfg.After)/checkEvery*checkEvery]
-	if len(before) < leastObserved || len(since) < leastObserved {
+	surest := Reason{Change: OutcomesChanged, P: 1}
+	was, old := outcomes(before)
+	for _, calls := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
+		are, now := outcomes(calls)
+		if min(was, are) < leastObserved {
+			continue
+		}
+		for _, kind := range frequent(old, now) {
+			p := stats.FisherExact(stats.Table{With: are, WithBad: now[kind], Without: was, WithoutBad: old[kind]})
+			if p < surest.P {
+				surest.P, surest.Text = p, fmt.Sprintf("%d of %d calls %s, before %d of %d", now[kind], are, kind, old[kind], was)
+			}
+		}
+	}
+	surest.P *= 2 * outcomeKinds * (4 + math.Log2(float64(cfg.After)/checkEvery)) // so many tests
+	if surest.P > falseAlarms {
 		return nil
 	}
-	level := falseAlarms / (tests * (4 + math.Log2(float64(cfg.After)/checkEvery)))
-	found := map[Change]Reason{}
-	for _, now := range [][]memoryd.Call{since, since[max(0, len(since)-checkRecent):]} {
-		test := func(change Change, of float64, what string, is func(*memoryd.Call) bool) {
-			p, text := shareChange(what, before, now, is)
-			old, known := found[change]
-			if p = min(1, p*of); p <= level && (!known || p < old.P) {
-				found[change] = Reason{change, text, p}
-			}
-		}
-		test(ScoreChanged, 1, "scored 1", func(c *memoryd.Call) bool { return c.Evaluation.Good() })
-		for _, kind := range frequentErrors(before, now) {
-			test(ErrorsChanged, errorKinds, "had the error "+kind, func(c *memoryd.Call) bool { return errorOf(c) == kind })
-		}
-	}
-	var reasons []Reason
-	for _, k := range []Change{ScoreChanged, ErrorsChanged} {
-		if r, ok := found[k]; ok {
-			reasons = append(reasons, r)
-		}
-	}
-	return reasons
+	return []Reason{surest}
 }
 
-func isJudged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
-
-// errorOf names the kind of error of a call; "" if it succeeded or its kind is unknown.
-func errorOf(c *memoryd.Call) string {
-	if c.Evaluation.Bad() || c.Evaluation.Partial() {
-		return c.Evaluation.Rule
-	}
-	return ""
-}
-
-// shareChange tests a share of the judged calls with Fisher's exact test, and words it.
-func shareChange(what string, before, now []memoryd.Call, is func(*memoryd.Call) bool) (p float64, text string) {
-	var t stats.Table
-	t.With, t.WithBad = judgedThat(now, is)
-	t.Without, t.WithoutBad = judgedThat(before, is)
-	if t.With < leastObserved || t.Without < leastObserved {
-		return 1, ""
-	}
-	return stats.FisherExact(t), fmt.Sprintf("%d of %d calls %s, before %d of %d", t.WithBad, t.With, what, t.WithoutBad, t.Without)
-}
-
-// judgedThat counts the judged calls, and those among them for which is holds.
-func judgedThat(calls []memoryd.Call, is func(*memoryd.Call) bool) (n, k int) {
+// outcomes counts the judged calls, and those that came out in the same way: well, or with which kind
+// of error.
+func outcomes(calls []memoryd.Call) (judged int, of map[string]int) {
+	of = map[string]int{}
 	for i := range calls {
-		if c := &calls[i]; isJudged(c) {
-			n++
-			if is(c) {
-				k++
-			}
+		e := &calls[i].Evaluation
+		if e.State != memoryd.Judged {
+			continue
+		}
+		judged++
+		if e.Good() {
+			of["scored 1"]++
+		} else {
+			of["had the error "+e.Rule]++
 		}
 	}
-	return n, k
+	return judged, of
 }
 
-// frequentErrors lists the kinds of error that occur most in both together.
-func frequentErrors(before, now []memoryd.Call) []string {
-	count := map[string]int{}
-	for _, calls := range [][]memoryd.Call{before, now} {
-		for i := range calls {
-			count[errorOf(&calls[i])]++
-		}
+// frequent lists the outcomes that occur most in both together.
+func frequent(old, now map[string]int) []string {
+	all := maps.Clone(old)
+	for kind, n := range now {
+		all[kind] += n
 	}
-	delete(count, "")
-	kinds := slices.Collect(maps.Keys(count))
-	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
-	return kinds[:min(len(kinds), errorKinds)]
+	kinds := slices.Collect(maps.Keys(all))
+	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b)) })
+	return kinds[:min(len(kinds), outcomeKinds)]
 }
