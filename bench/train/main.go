@@ -72,8 +72,38 @@ func run(root, kept, programs string, check, servers bool) error {
 	if os.Getenv("MEMORYD_TEST_DATA") == "" {
 		return errors.New("nothing is written: MEMORYD_TEST_DATA must name the folder of the recordings, from which the model is learned too")
 	}
-	file := filepath.Join(root, "evaluate", "score", "weights.bin")
-	return os.WriteFile(file, all().encode(), 0o644) //nolint:gosec // a file of the sources
+	weights := all().encode()
+	if err := os.WriteFile(filepath.Join(folder, sumsFile), []byte(sums(sources, weights)), 0o644); err != nil { //nolint:gosec // a file of the sources
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, weightsFile), weights, 0o644) //nolint:gosec // a file of the sources
+}
+
+// Where the weights are, in the sources, and the digests of what they were learned from: a test
+// sees where outputs, features or settings have changed and nobody trained again.
+const (
+	weightsFile = "evaluate/score/weights.bin"
+	sumsFile    = "sums.txt"
+)
+
+// sums are the digests of the examples, of those from recordings apart, and of the weights.
+func sums(sources []*source, weights []byte) string {
+	outputs, recordings := sha256.New(), sha256.New()
+	fmt.Fprintln(outputs, ridge, frequency, biasRidge, tolerance)
+	for _, s := range sources {
+		into := outputs
+		if s.recorded {
+			into = recordings
+		}
+		for _, yes := range questions {
+			for _, e := range s.examples(yes) {
+				if !s.held {
+					fmt.Fprintln(into, e.features, e.yes, e.weight)
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("outputs %x\nrecordings %x\nweights %x\n", outputs.Sum(nil), recordings.Sum(nil), sha256.Sum256(weights))
 }
 
 // readAll reads all sources, with the features of their calls.

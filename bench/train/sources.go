@@ -44,7 +44,7 @@ const (
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
-	recordsWeight = 1.4
+	recordsWeight = 3
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -182,13 +182,18 @@ func (s *source) readFeatures(judge *rules.Judge) {
 }
 
 // examples are what is learned from a source of the question whose answer is yes for a
-// label. Of recorded calls that are alike, a few are enough, and those that succeeded
-// in part did so for other reasons than that there was nothing.
+// label. Outputs none of which is labelled as partial were labelled as failed or not, and say
+// nothing of what was found. Of recorded calls that are alike, a few are enough, and those that
+// succeeded in part did so for other reasons than that there was nothing.
 func (s *source) examples(yes string) (examples []example) {
+	isYes := func(c labelled) bool { return c.label == yes }
+	if yes == questions[score.Nothing] && !s.recorded && !slices.ContainsFunc(s.calls, isYes) {
+		return nil
+	}
 	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		e := example{features: c.features, yes: c.label == yes, weight: 1}
+		e := example{features: c.features, yes: isYes(*c), weight: 1}
 		if s.recorded {
 			key := c.call.Tool + "\x00" + c.call.Output
 			if alike[key]++; alike[key] > mostAlike || !c.call.Success || c.label == "partial" && yes == c.label {

@@ -44,11 +44,10 @@ func TestTokensAreNoCostOfTheTool(t *testing.T) {
 	}
 }
 
-// The same message gets the same evaluation, whatever stands behind it.
+// A message that states a failure gets the same evaluation, whatever stands behind it.
 func TestTheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 	j := rules.New()
 	for _, c := range []example{
-		{tool: "fetch", input: map[string]any{"url": "https://a.example"}, out: "The sites robots.txt (https://a.example/robots.txt), specifies that autonomous fetching of this page is not allowed"},
 		{tool: "save", input: map[string]any{"id": 1}, out: "Error: the file is locked"},
 		{tool: "deploy", input: map[string]any{"id": 1}, out: "Failed to start: port in use"},
 		{tool: "bash", input: sh("make"), out: "make: *** [Makefile:6: main.o] Error 1"},

@@ -77,7 +77,7 @@ func TestBrowsersAndEditors(t *testing.T) {
 		"github":                  {"get_repository", map[string]any{"repo": "x"}, "failed to get repository: GET https://api.example.com/repos/x: 404 Not Found []", 0, ""},
 		"page not matching":       {"wikipedia", q("x"), `Page id "x" does not match any pages. Try another id!`, 0, ""},
 		"no good result":          {"search", q("x"), "No good Wikipedia Search Result was found", 0.5, ""},
-		"similar":                 {"search", q("x"), "Could not find x. Similar: ['x1', 'x2']", 0, ""},
+		"similar":                 {"search", q("x"), "Could not find x. Similar: ['x1', 'x2']", 0.5, ""},
 		"written":                 {"write_file", map[string]any{"path": "a"}, "Successfully wrote to a", 1, ""},
 		"long answer with must":   {"ask", q("x"), "Passengers must be at the gate 30 minutes before departure. A passport is required for international flights.", 1, ""},
 		"weather sentence":        {"weather", q("x"), "It is not raining in Paris; 21 °C, wind from the west.", 1, ""},

@@ -12,7 +12,7 @@ func usageText(v *view, t *text) finding {
 	if !v.ask.is(commanding) || v.ask.help || !strings.HasPrefix(errortext.Strip(t.first().low()), "usage") {
 		return finding{}
 	}
-	f := fails("usage", t.first().s, "it printed its usage although that was not asked for").unsure()
+	f := fails("usage", t.first().s, "it printed its usage although that was not asked for")
 	f.cause = causeParameter
 	return f
 }
