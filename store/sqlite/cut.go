@@ -11,19 +11,13 @@ import (
 
 // DeleteCalls implements store.Calls. The history has no gaps afterwards: earlier calls move up.
 func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
-	n := 0
-	err := s.w.do(ctx, rowBytes, alone, func(d *draft) (err error) {
+	return s.wiped(ctx, func(d *draft) (int, error) {
 		t := d.w.cat.byRef[ref]
-		if n = 0; t == nil {
-			return nil
+		if t == nil {
+			return 0, nil
 		}
-		n, err = d.cut(t, keys)
-		return err
+		return d.cut(t, keys)
 	})
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	return n, s.wipe(ctx)
 }
 
 // cut takes calls out of a tool's history.

@@ -29,11 +29,10 @@ func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare boo
 	for i := range rs {
 		size += rowBytes + int64(len(rs[i].Data))
 	}
-	revision := int64(0)
-	err := s.w.do(ctx, size, afterVerdicts, func(d *draft) error {
+	return written(ctx, s.w, size, afterVerdicts, func(d *draft) (revision int64, err error) {
 		for i := range rs {
 			if rs[i].Tool != "" && d.find(rs[i].ToolRef) == nil {
-				return refusal{store.UnknownTool()}
+				return 0, refusal{store.UnknownTool()}
 			}
 		}
 		for i := range rs {
@@ -41,24 +40,20 @@ func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare boo
 			old, err := d.c.number(`SELECT revision FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
 				r.Workspace, r.Tool, r.Kind, r.ID)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if compare && r.Revision != old {
-				return refusal{store.Replaced("record")}
+				return 0, refusal{store.Replaced("record")}
 			}
 			revision = old + 1
 			if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)
 				ON CONFLICT DO UPDATE SET revision = excluded.revision, expires = excluded.expires, data = excluded.data`,
 				r.Workspace, r.Tool, r.Kind, r.ID, revision, micros(r.Expires), append([]byte{}, r.Data...)); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		return nil
+		return revision, nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return revision, nil
 }
 
 // Record implements store.Records.
@@ -139,15 +134,7 @@ func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (
 }
 
 func (s *backend) deleteRecords(ctx context.Context, where string, values ...driver.Value) (int, error) {
-	n := 0
-	err := s.w.do(ctx, rowBytes, afterVerdicts, func(d *draft) (err error) {
-		n, err = d.dropRecords(where, values...)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
+	return written(ctx, s.w, rowBytes, afterVerdicts, func(d *draft) (int, error) { return d.dropRecords(where, values...) })
 }
 
 // dropRecords deletes records with their bytes in the file, and counts them.

@@ -84,17 +84,17 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 // delete deletes tools, which the writer finds, and the records that a condition holds for. It
 // returns the number of tools.
 func (s *backend) delete(ctx context.Context, find func() []*tool, where string, values ...driver.Value) (int, error) {
-	n := 0
-	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
+	return s.wiped(ctx, func(d *draft) (int, error) {
 		gone := find()
-		n = len(gone)
-		return d.deleteTools(gone, where, values...)
+		return len(gone), d.deleteTools(gone, where, values...)
 	})
-	if err != nil {
-		return 0, err // the writer may still be at it
-	}
-	if n == 0 {
-		return 0, nil
+}
+
+// wiped deletes something and waits until its bytes are gone; it returns how much there was.
+func (s *backend) wiped(ctx context.Context, remove func(d *draft) (int, error)) (int, error) {
+	n, err := written(ctx, s.w, rowBytes, alone, remove)
+	if err != nil || n == 0 {
+		return 0, err
 	}
 	return n, s.wipe(ctx)
 }

@@ -23,20 +23,15 @@ func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool,
 	for i := range verdicts {
 		size += rowBytes + int64(len(verdicts[i].Evaluation.Evaluation))
 	}
-	var out []bool
-	err := s.w.do(ctx, size, verdictsFirst, func(d *draft) (err error) {
+	return written(ctx, s.w, size, verdictsFirst, func(d *draft) (out []bool, err error) {
 		out = make([]bool, len(verdicts))
 		for i := range verdicts {
 			if out[i], err = d.settle(&verdicts[i]); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return out, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // settle writes one verdict if its call is still pending.
@@ -74,22 +69,21 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 
 // Override implements store.Verdicts: it replaces a verdict by a person's.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	var before memoryd.Call // the writer's, until it is done
 	size := rowBytes + int64(len(v.Evaluation.Evaluation))
 	if a := v.Amendment; a != nil {
 		size += int64(len(a.Input) + len(a.Output) + len(a.Metadata))
 	}
-	err := s.w.do(ctx, size, verdictsFirst, func(d *draft) error {
+	return written(ctx, s.w, size, verdictsFirst, func(d *draft) (before memoryd.Call, err error) {
 		td := d.find(v.ToolRef)
 		if td == nil {
-			return refusal{store.UnknownCall()}
+			return before, refusal{store.UnknownCall()}
 		}
 		slot, err := d.findSlot(td, v.Key)
 		if err != nil {
-			return err
+			return before, err
 		}
 		if slot == 0 {
-			return refusal{store.UnknownCall()}
+			return before, refusal{store.UnknownCall()}
 		}
 		err = d.c.query(ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
 			before = scanCall(row)
@@ -97,14 +91,10 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 			return nil
 		}, slot)
 		if err != nil {
-			return err
+			return before, err
 		}
-		return d.overrule(td, slot, before.Seq, &v)
+		return before, d.overrule(td, slot, before.Seq, &v)
 	})
-	if err != nil {
-		return memoryd.Call{}, err
-	}
-	return before, nil
 }
 
 // findSlot gives the row of a kept call of the tool, 0 if there is none. Keys

@@ -357,6 +357,19 @@ func (w *writer) do(ctx context.Context, bytes int64, order order, run func(d *d
 	return w.submit(newJob(ctx, bytes, order, run))
 }
 
+// written is what a job gave once it is committed. A caller who stopped waiting gets nothing: the
+// writer may still be at it.
+func written[T any](ctx context.Context, w *writer, bytes int64, order order, run func(d *draft) (T, error)) (T, error) {
+	var made, none T
+	if err := w.do(ctx, bytes, order, func(d *draft) (err error) {
+		made, err = run(d)
+		return err
+	}); err != nil {
+		return none, err
+	}
+	return made, nil
+}
+
 // submit queues the job and waits for its result or the end of its context.
 func (w *writer) submit(t *job) error {
 	if w.queued.Add(t.bytes) > w.maxQueued && t.bytes < w.queued.Load() {
