@@ -32,14 +32,8 @@ type interceptor struct {
 	done    func(method string, took time.Duration, err error)
 }
 
-// through carries out a call that has an answer.
-func through[T any](ctx context.Context, i interceptor, method string, check error,
-	call func(context.Context, Store) (T, error),
-) (T, error) {
-	return through1(ctx, i, method, check, func(s Store, ctx context.Context, _ struct{}) (T, error) { return call(ctx, s) }, struct{}{})
-}
-
-// through1 is through for a method with one argument.
+// through1 carries out a call of a method with one argument. Where call captures nothing, nothing is
+// allocated for it.
 func through1[A, T any](ctx context.Context, i interceptor, method string, check error,
 	call func(Store, context.Context, A) (T, error), a A,
 ) (T, error) {
@@ -60,8 +54,8 @@ func through1[A, T any](ctx context.Context, i interceptor, method string, check
 			i.drainer.Leave()
 			err = check
 		}
-		var none T
-		return none, err
+		var unknown T
+		return unknown, err
 	}
 	defer i.drainer.Leave()
 	return call(i.backend, ctx, a)
@@ -78,38 +72,66 @@ func aroundCall[A, T any](ctx context.Context, around Around, method string, che
 		return err
 	})
 	if err != nil {
-		var none T
-		return none, err
+		var unknown T
+		return unknown, err
 	}
 	return answer, nil
 }
 
-// through2 and through3 are through for methods with more arguments.
+// args are what a method of an interceptor passes on: another method and its arguments.
+type (
+	args1[A any] struct {
+		call func(Store, context.Context, A) error
+		a    A
+	}
+	args2[A, B, T any] struct {
+		call func(Store, context.Context, A, B) (T, error)
+		a    A
+		b    B
+	}
+	args3[A, B, C, T any] struct {
+		call func(Store, context.Context, A, B, C) (T, error)
+		a    A
+		b    B
+		c    C
+	}
+	none = struct{}
+)
+
+// plain is through1 for a method without an answer.
+func plain[A any](ctx context.Context, i interceptor, method string, check error,
+	call func(Store, context.Context, A) error, a A,
+) error {
+	_, err := through1(ctx, i, method, check, func(s Store, ctx context.Context, x args1[A]) (none, error) {
+		return none{}, x.call(s, ctx, x.a)
+	}, args1[A]{call, a})
+	return err
+}
+
+// through2 and through3 are through1 for methods with more arguments.
 func through2[A, B, T any](ctx context.Context, i interceptor, method string, check error,
 	call func(Store, context.Context, A, B) (T, error), a A, b B,
 ) (T, error) {
-	return through(ctx, i, method, check, func(ctx context.Context, s Store) (T, error) { return call(s, ctx, a, b) })
+	return through1(ctx, i, method, check, func(s Store, ctx context.Context, x args2[A, B, T]) (T, error) {
+		return x.call(s, ctx, x.a, x.b)
+	}, args2[A, B, T]{call, a, b})
 }
 
 func through3[A, B, C, T any](ctx context.Context, i interceptor, method string, check error,
 	call func(Store, context.Context, A, B, C) (T, error), a A, b B, c C,
 ) (T, error) {
-	return through(ctx, i, method, check, func(ctx context.Context, s Store) (T, error) { return call(s, ctx, a, b, c) })
-}
-
-// plain carries out a call without an answer.
-func (i interceptor) plain(ctx context.Context, method string, check error, call func(context.Context, Store) error) error {
-	_, err := through(ctx, i, method, check, func(ctx context.Context, s Store) (none struct{}, err error) { return none, call(ctx, s) })
-	return err
+	return through1(ctx, i, method, check, func(s Store, ctx context.Context, x args3[A, B, C, T]) (T, error) {
+		return x.call(s, ctx, x.a, x.b, x.c)
+	}, args3[A, B, C, T]{call, a, b, c})
 }
 
 func (i interceptor) Append(ctx context.Context, b Batch) ([]Appended, error) {
-	return through(ctx, i, "Append", b.Check(), func(ctx context.Context, s Store) ([]Appended, error) {
+	return through1(ctx, i, "Append", b.Check(), func(s Store, ctx context.Context, b Batch) ([]Appended, error) {
 		if len(b.Calls) == 0 {
 			return nil, nil
 		}
 		return s.Append(ctx, b)
-	})
+	}, b)
 }
 
 func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
@@ -141,12 +163,12 @@ func (i interceptor) HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size
 }
 
 func (i interceptor) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
-	return through(ctx, i, "DeleteCalls", nil, func(ctx context.Context, s Store) (int, error) {
+	return through2(ctx, i, "DeleteCalls", nil, func(s Store, ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
 		if len(keys) == 0 {
 			return 0, nil
 		}
 		return s.DeleteCalls(ctx, ref, keys)
-	})
+	}, ref, keys)
 }
 
 func (i interceptor) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
@@ -162,7 +184,11 @@ func (i interceptor) ListWorkspaces(ctx context.Context, after string, limit int
 }
 
 func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	return i.plain(ctx, "PutGuideline", nil, func(ctx context.Context, s Store) error { return s.PutGuideline(ctx, ref, g, expect) })
+	_, err := through3(ctx, i, "PutGuideline", nil,
+		func(s Store, ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) (none, error) {
+			return none{}, s.PutGuideline(ctx, ref, g, expect)
+		}, ref, g, expect)
+	return err
 }
 
 func (i interceptor) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
@@ -170,15 +196,17 @@ func (i interceptor) SearchTools(ctx context.Context, workspace, query string, l
 }
 
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	return i.plain(ctx, "RestoreTool", CheckRestore(&t, calls), func(ctx context.Context, s Store) error {
-		calls := slices.Clone(calls)
-		Renumber(&t, calls)
-		return s.RestoreTool(ctx, t, calls)
-	})
+	_, err := through2(ctx, i, "RestoreTool", CheckRestore(&t, calls),
+		func(s Store, ctx context.Context, t memoryd.Tool, calls []memoryd.Call) (none, error) {
+			calls = slices.Clone(calls)
+			Renumber(&t, calls)
+			return none{}, s.RestoreTool(ctx, t, calls)
+		}, t, calls)
+	return err
 }
 
 func (i interceptor) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	return i.plain(ctx, "DeleteTool", nil, func(ctx context.Context, s Store) error { return s.DeleteTool(ctx, ref) })
+	return plain(ctx, i, "DeleteTool", nil, Store.DeleteTool, ref)
 }
 
 func (i interceptor) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
@@ -186,12 +214,12 @@ func (i interceptor) DeleteWorkspace(ctx context.Context, workspace string) (int
 }
 
 func (i interceptor) Settle(ctx context.Context, verdicts []Verdict) ([]bool, error) {
-	return through(ctx, i, "Settle", checkVerdicts(verdicts), func(ctx context.Context, s Store) ([]bool, error) {
+	return through1(ctx, i, "Settle", checkVerdicts(verdicts), func(s Store, ctx context.Context, verdicts []Verdict) ([]bool, error) {
 		if len(verdicts) == 0 {
 			return nil, nil
 		}
 		return s.Settle(ctx, verdicts)
-	})
+	}, verdicts)
 }
 
 func (i interceptor) Override(ctx context.Context, v Verdict) (memoryd.Call, error) {
@@ -207,7 +235,11 @@ func (i interceptor) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.E
 }
 
 func (i interceptor) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	return i.plain(ctx, "CacheVerdict", checkEvaluation(&e), func(ctx context.Context, s Store) error { return s.CacheVerdict(ctx, key, e) })
+	_, err := through2(ctx, i, "CacheVerdict", checkEvaluation(&e),
+		func(s Store, ctx context.Context, key [16]byte, e memoryd.Evaluation) (none, error) {
+			return none{}, s.CacheVerdict(ctx, key, e)
+		}, key, e)
+	return err
 }
 
 func (i interceptor) PutRecord(ctx context.Context, r Record) (int64, error) {
@@ -215,12 +247,12 @@ func (i interceptor) PutRecord(ctx context.Context, r Record) (int64, error) {
 }
 
 func (i interceptor) PutRecords(ctx context.Context, rs []Record) error {
-	return i.plain(ctx, "PutRecords", CheckRecords(rs), func(ctx context.Context, s Store) error {
+	return plain(ctx, i, "PutRecords", CheckRecords(rs), func(s Store, ctx context.Context, rs []Record) error {
 		if len(rs) == 0 {
 			return nil
 		}
 		return s.PutRecords(ctx, rs)
-	})
+	}, rs)
 }
 
 func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) {
@@ -236,7 +268,7 @@ func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error
 }
 
 func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {
-	return i.plain(ctx, "DeleteRecord", checkRecordKey(key), func(ctx context.Context, s Store) error { return s.DeleteRecord(ctx, key) })
+	return plain(ctx, i, "DeleteRecord", checkRecordKey(key), Store.DeleteRecord, key)
 }
 
 func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
@@ -244,12 +276,12 @@ func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int
 }
 
 func (i interceptor) Ping(ctx context.Context) error {
-	return i.plain(ctx, "Ping", nil, func(ctx context.Context, s Store) error { return s.Ping(ctx) })
+	return plain(ctx, i, "Ping", nil, func(s Store, ctx context.Context, _ none) error { return s.Ping(ctx) }, none{})
 }
 
 func (i interceptor) Close() error {
 	if i.drainer == nil {
-		return i.plain(context.Background(), "Close", nil, func(_ context.Context, s Store) error { return s.Close() })
+		return plain(context.Background(), i, "Close", nil, func(s Store, _ context.Context, _ none) error { return s.Close() }, none{})
 	}
 	if !i.drainer.shut() {
 		return nil
