@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ type Message struct {
 	Runs        int  `json:"runs"`
 	Sole        bool `json:"sole,omitempty"`
 	Unexplained int  `json:"unexplained"`
+	// For are the parameters that the rules on most of the calls are about, and that the message
+	// does not name.
+	For []string `json:"for,omitempty"`
 
 	Keys   []memoryd.CallKey `json:"-"`
 	weight float64
@@ -47,8 +51,9 @@ type shape struct {
 	Message
 	backing
 
-	pieces []piece // a raw part that varies is ""
-	short  bool    // some went on in another way
+	about  map[string]int // calls, by the parameter of the rule on them
+	pieces []piece        // a raw part that varies is ""
+	short  bool           // some went on in another way
 }
 
 // shapes are the forms of messages: the list of all, by what of a message names them, and of those
@@ -79,7 +84,7 @@ func (all *shapes) of(said *wording, often bool) *shape {
 	if len(all.list) == maxShapes {
 		return nil
 	}
-	s := &shape{pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
+	s := &shape{about: map[string]int{}, pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
 	all.list, all.byForm[form] = append(all.list, s), s
 	if !often {
 		all.rare[len(begins)] = append(all.rare[len(begins)], s)
@@ -92,10 +97,10 @@ func (all *shapes) of(said *wording, often bool) *shape {
 // an online log parsing approach with fixed depth tree", ICWS 2017) with the number of tokens as its
 // only level.
 func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
-	explained := map[memoryd.CallKey]bool{}
+	explained := map[memoryd.CallKey]string{} // by the parameter of the rule; "" for one on none
 	for i := range found {
 		for _, k := range found[i].Keys {
-			explained[k] = true
+			explained[k] = found[i].Parameter
 		}
 	}
 	odd, whole := Odd(obs), map[string]*backing{}
@@ -124,14 +129,17 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		}
 		s.take(ob, said.pieces, who.of[i])
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
-		if !explained[ob.Key] {
+		if p, known := explained[ob.Key]; !known {
 			s.Unexplained++
+		} else if !rules.Named(ob.Output, p) {
+			s.about[p]++
 		}
 	}
 	slices.SortStableFunc(all.list, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
 	list := make([]Message, len(all.list))
 	for i, s := range all.list {
 		s.Calls, s.Runs, s.Sole, s.Text = s.calls, len(s.runs), who.sole(s.by), s.text()
+		s.For = s.told()
 		list[i] = s.Message
 	}
 	return list
@@ -201,6 +209,20 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 	}
 	s.add(ob.OwnRun(), party)
 	s.Keys = append(s.Keys, ob.Key)
+}
+
+// told are the parameters of the rules on at least half of the calls, those of single calls aside.
+func (s *shape) told() (names []string) {
+	calls := 0
+	for _, p := range slices.Sorted(maps.Keys(s.about)) {
+		if n := s.about[p]; n > 1 && p != "" {
+			names, calls = append(names, p), calls+n
+		}
+	}
+	if 2*calls < s.calls {
+		return nil
+	}
+	return names
 }
 
 // text shows what all messages share, and masks what varies.

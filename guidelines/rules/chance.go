@@ -18,6 +18,43 @@ func chance(bad, n, good, all int) float64 {
 	return min(1, sum)
 }
 
+// byChance is how many conditions chance alone would make hold so well for one kind of failure. One
+// that holds for all calls of the kind is borne out by those of other kinds under it, too.
+func (s *search) byChance(c *candidate, kind string, met, all, against float64) float64 {
+	odds := func(met, all float64) float64 {
+		by := chance(int(met), int(all), int(c.good), int(against))
+		return by * s.tests(c, kind, int(all), by)
+	}
+	by := odds(met, all)
+	if met == all {
+		by = min(by, odds(s.ofAll(c)))
+	}
+	if s.recent {
+		by *= distinctSpans
+	}
+	return by
+}
+
+// ofAll counts the calls that went wrong in any way, and those of them that met a condition, with at
+// most sourceShare of a source.
+func (s *search) ofAll(c *candidate) (met, all float64) {
+	bySource := map[uint64][2]float64{}
+	for i := range s.rows {
+		if row := &s.rows[i]; row.Bad && !row.repeat {
+			n := bySource[row.Source]
+			if n[1]++; c.meets[i] {
+				n[0]++
+			}
+			bySource[row.Source] = n
+		}
+	}
+	for _, n := range bySource {
+		share := min(1, sourceShare/n[1])
+		met, all = met+share*n[0], all+share*n[1]
+	}
+	return met, all
+}
+
 // tests is how many conditions might have stood in the place of one that chance alone brings
 // about so often among n bad calls: one for each parameter, or pair of them, and for each
 // value that it was tried with. Where messages name the parameters there is no choice of
@@ -31,7 +68,7 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	if s.guards > 0 {
 		return float64(s.guards*s.ways) * sets
 	}
-	if c.refined() {
+	if c.refined() && !c.malformed() {
 		return float64(rarer*s.finer) * sets
 	}
 	columns := 0.0
@@ -51,6 +88,8 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 		columns = max(1, columns*(columns-1)/2)
 	}
 	switch {
+	case c.malformed():
+		return 2 * columns
 	case c.what == is || c.what == begins:
 		looks := 0.0
 		for i := range s.columns {

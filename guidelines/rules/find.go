@@ -386,16 +386,6 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	return top, rule
 }
 
-// byChance is how many conditions chance alone would make hold so well for one kind of failure.
-func (s *search) byChance(c *candidate, kind string, met, all, against float64) float64 {
-	by := chance(int(met), int(all), int(c.good), int(against))
-	by *= s.tests(c, kind, int(all), by)
-	if s.recent {
-		by *= distinctSpans
-	}
-	return by
-}
-
 // openCalls are the open calls of a kind: n without what was sent again in its run, counted with at
 // most sourceShare of a source.
 type openCalls struct {
@@ -428,6 +418,9 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	}
 	if x, y := len(a.set) > maxSet, len(b.set) > maxSet; x != y {
 		return y // a list of many values says less than what they have in common
+	}
+	if x, y := a.malformed(), b.malformed(); x != y {
+		return x
 	}
 	if x, y := a.property() || a.op != "", b.property() || b.op != ""; x != y {
 		return y

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 // paths are "title#length"; no name that a line may hold has that mark.
 const (
 	ofLength = "#length" // of a text, in characters
+	ofOpen   = "#open"   // whether a bracket or a quotation mark of a text is not closed
+	ofBroken = "#broken" // whether a text begins as JSON does, and is none
 	ofItems  = "#items"  // how many elements a list has
 	ofTurn   = "#turn"   // of the call: which of the tool's in its run it is, from 1
 	ofPause  = "#pause"  // the seconds since the one before
@@ -48,6 +51,13 @@ const Cut = "…"
 // property reports whether the condition is about a property.
 func (h *hypothesis) property() bool { return isProperty(h.p) }
 
+// malformed reports whether the condition is about a text that is wrong in itself, whatever others are
+// like.
+func (h *hypothesis) malformed() bool {
+	_, property := base(h.p)
+	return property == ofOpen || property == ofBroken
+}
+
 // ofRun reports whether the condition is about the calls of the run before.
 func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
 
@@ -60,8 +70,40 @@ func properties(out map[string]value, leaves []Leaf) {
 			out[l.Path+ofItems] = numbered(l.Number)
 		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
 			out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
+			if unclosed(l.Text) {
+				out[l.Path+ofOpen] = value{kind: truth, text: "true"}
+			}
+			if begun := strings.TrimSpace(l.Text); begun != "" && strings.ContainsAny(begun[:1], "{[") && !json.Valid([]byte(begun)) {
+				out[l.Path+ofBroken] = value{kind: truth, text: "true"}
+			}
 		}
 	}
+}
+
+// unclosed reports whether a bracket or a quotation mark of a text is not closed, or closes nothing.
+// Between quotation marks brackets are text, and a backslash takes its meaning from what follows it.
+func unclosed(s string) bool {
+	var open []rune
+	escaped := false
+	for _, r := range s {
+		last := rune(0)
+		if len(open) > 0 {
+			last = open[len(open)-1]
+		}
+		closes, bracket := map[rune]rune{')': '(', ']': '[', '}': '{'}[r]
+		switch quoted := last != 0 && strings.ContainsRune("\"'`", last); {
+		case escaped || r == '\\':
+			escaped = !escaped
+		case quoted && r == last, bracket && last == closes:
+			open = open[:len(open)-1]
+		case quoted:
+		case bracket:
+			return true
+		case strings.ContainsRune("([{\"'`", r):
+			open = append(open, r)
+		}
+	}
+	return len(open) > 0
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }

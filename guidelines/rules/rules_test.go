@@ -104,6 +104,18 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"to":"/srv/app%d"}`, i), ""
 		}, "Begin `to` with \"/\""},
+		{"a bracket that is not closed", func(i int) (string, string) {
+			if i%6 == 0 {
+				return fmt.Sprintf(`{"filter":"map(.%s"}`, strings.Repeat("b", i%7+1)), "E1 near " + strings.Repeat(" ", i)
+			}
+			return fmt.Sprintf(`{"filter":"map(.%s)"}`, strings.Repeat("a", i%11+1)), ""
+		}, "Close each bracket and quotation mark of `filter`"},
+		{"a text that is no JSON, of messages that differ in a number", func(i int) (string, string) {
+			if i%12 == 0 {
+				return fmt.Sprintf(`{"body":"{\"a\": %s}"}`, strings.Repeat("x", i/12+1)), "no JSON at " + strconv.Itoa(i)
+			}
+			return fmt.Sprintf(`{"body":"{\"a\": [%d]}"}`, i%7), ""
+		}, "Give `body` as valid JSON"},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:
@@ -170,6 +182,42 @@ func TestGoodCallsWithOtherValuesDoNotBearOutWhereOneCameFrom(t *testing.T) {
 	}
 	if got := lines(Find("checkout", calls)); strings.Contains(got, "Copy") {
 		t.Errorf("two good calls gave a value that can be held against it, and one not from an answer: %q", got)
+	}
+}
+
+func TestBracketsAndQuotationMarksThatAreNotClosed(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "a(b[c]{d})": false, `say "(" and '['`: false, `"a \" b"`: false, `a \( b`: false,
+		"a(b": true, "a)b": true, "(]": true, `"a`: true, "it's": true, `"a \"`: true,
+	} {
+		if got := unclosed(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestMessagesThatDifferInBlanksAreOfOneKind(t *testing.T) {
+	if a, b := kindOf("no end near  \n  a", nil), kindOf("no end near a ", nil); a != b {
+		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// Each way of failing is too rare to bear the condition out; all together they do.
+func TestAConditionOnAllFailuresIsBorneOutByThemAll(t *testing.T) {
+	var calls []Call
+	for i := range 40 {
+		mode, message := "fast", ""
+		if i%5 == 0 {
+			mode, message = "slow", []string{"no power", "too hot", "no fuel", "jammed"}[i/5%4]
+		}
+		var more strings.Builder // parameters that might be to blame as well
+		for p := range 16 {
+			fmt.Fprintf(&more, `,"%c":"%c%c"`, 'a'+p, 'a'+i*(p+3)%7, 'a'+i*(p+5)%11)
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"mode":%q%s}`, mode, more.String()), message))
+	}
+	if got := lines(Find("own", calls)); got != "Do not give `mode` as \"slow\"; \"fast\" worked\n" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -37,7 +37,7 @@ func kindOf(message string, in map[string]value) string {
 			m = replaceNumber(m, v.text)
 		}
 	}
-	return longNumber.ReplaceAllString(m, "#")
+	return longNumber.ReplaceAllString(strings.Join(strings.Fields(m), " "), "#")
 }
 
 // ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer
