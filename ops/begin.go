@@ -33,7 +33,7 @@ func (o *hooks) begin(ctx context.Context, h *accounts.Hook, of sessionOf) (*Hoo
 	}
 	block, err := o.block(ctx, of, h.Call.Project)
 	if err != nil || block == "" {
-		o.forget(of) // there may be more to say at the next prompt
+		o.told.Remove(of) // there may be more to say at the next prompt
 		return &HookAnswer{}, err
 	}
 	return &HookAnswer{o.Readers.Answer(h, accounts.HookReply{Context: block})}, nil

@@ -10,6 +10,8 @@ import (
 	"memoryd"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/accounts"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // HookRequest is the event that a host sent to a hook.
@@ -45,8 +47,12 @@ type sessionOf struct{ workspace, session string }
 type hooks struct {
 	Deps
 	params HookParams
-	mu     sync.Mutex
-	told   map[sessionOf]map[string]bool // what sessions know
+	told   *lru.Cache[sessionOf, *sync.Map] // what sessions know
+}
+
+func newHooks(d Deps, p HookParams) *hooks {
+	told, _ := lru.New[sessionOf, *sync.Map](maxTold) // it fails for no size
+	return &hooks{Deps: d, params: p, told: told}
 }
 
 func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
@@ -58,7 +64,7 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	switch h.Moment {
 	case accounts.Begins:
 		if h.Forgot {
-			o.forget(of)
+			o.told.Remove(of)
 		}
 		return o.begin(ctx, h, of)
 	case accounts.BeforeCall:
@@ -66,7 +72,7 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	case accounts.AfterCall:
 		return o.after(ctx, &r, h)
 	case accounts.Forgets:
-		o.forget(of)
+		o.told.Remove(of)
 	case accounts.Ends:
 	}
 	return &HookAnswer{}, nil
@@ -74,24 +80,12 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 
 // tell notes that a session knows something, and reports whether it did not.
 func (o *hooks) tell(of sessionOf, what string) (isNew bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.told) >= maxTold {
-		clear(o.told)
+	all := &sync.Map{}
+	if known, is, _ := o.told.PeekOrAdd(of, all); is {
+		all = known
 	}
-	if o.told[of] == nil {
-		o.told[of] = map[string]bool{}
-	}
-	isNew = !o.told[of][what]
-	o.told[of][what] = true
-	return isNew
-}
-
-// forget notes that a session knows nothing.
-func (o *hooks) forget(of sessionOf) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.told, of)
+	_, known := all.LoadOrStore(what, true)
+	return !known
 }
 
 // before says which rules a planned call breaks, and does about it what the operator

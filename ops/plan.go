@@ -43,7 +43,7 @@ func definitions() map[string]definition {
 		define("compact_conversation_op", func(d Deps, _ CompactParams) op[CompactRequest, *Compacted] { return d.compact }).withModel(),
 		define("vector_store_op", func(d Deps, _ VectorStoreParams) op[ManageRequest, *Managed] { return d.vectorStore }),
 		define("receive_hook_op", func(d Deps, params HookParams) op[HookRequest, *HookAnswer] {
-			return (&hooks{Deps: d, params: params, told: map[sessionOf]map[string]bool{}}).run
+			return newHooks(d, params).run
 		}),
 	} {
 		all[d.name] = d
