@@ -2,8 +2,11 @@ package summarize
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Reasons why a Guard rejects a request.
@@ -34,7 +37,7 @@ type Guard struct {
 	mu     sync.Mutex
 	failed int
 	until  time.Time
-	spend  map[string][]expense
+	spend  *lru.Cache[string, []expense]
 }
 
 type expense struct {
@@ -44,7 +47,8 @@ type expense struct {
 
 // NewGuard returns a Guard.
 func NewGuard(l Limits, clock func() time.Time) *Guard {
-	return &Guard{limits: l, clock: clock, spend: map[string][]expense{}}
+	spend, _ := lru.New[string, []expense](maxSpenders) // it fails for no size
+	return &Guard{limits: l, clock: clock, spend: spend}
 }
 
 // allow says whether a request of about tokens may be made. A nil Guard allows all.
@@ -79,24 +83,12 @@ func (g *Guard) spent(spender string, tokens int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock()
-	if _, ok := g.spend[spender]; !ok && len(g.spend) >= maxSpenders {
-		for other := range g.spend {
-			if len(g.recent(other, now)) == 0 || len(g.spend) >= maxSpenders {
-				delete(g.spend, other)
-			}
-		}
-	}
-	g.spend[spender] = append(g.recent(spender, now), expense{now, tokens})
+	g.spend.Add(spender, append(g.recent(spender, now), expense{now, tokens}))
 }
 
 func (g *Guard) recent(spender string, now time.Time) []expense {
-	var keep []expense
-	for _, e := range g.spend[spender] {
-		if now.Sub(e.at) < time.Hour {
-			keep = append(keep, e)
-		}
-	}
-	return keep
+	all, _ := g.spend.Get(spender)
+	return slices.DeleteFunc(slices.Clone(all), func(e expense) bool { return now.Sub(e.at) >= time.Hour })
 }
 
 // settled notes how a model did.
