@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // The bounds of what an Intake remembers: for how long it knows a call again by its
@@ -29,26 +31,22 @@ type Intake struct {
 	mu     sync.Mutex
 	recent map[string]*Joiner // by workspace
 	swept  time.Time
-	asked  map[string]json.RawMessage // arguments of planned calls, by workspace and ref
+	asked  *lru.Cache[string, json.RawMessage] // arguments of planned calls, by workspace and ref
 	counts map[string]map[string]int64
 	last   map[string]time.Time // by source: when it told of a call
 }
 
 // NewIntake returns an empty Intake.
 func NewIntake(now func() time.Time) *Intake {
-	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
+	asked, _ := lru.New[string, json.RawMessage](maxPlanned) // it fails for no size
+	return &Intake{now: now, recent: map[string]*Joiner{}, asked: asked, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
 }
 
 // Plan remembers the arguments of calls that a model asked for.
 func (i *Intake) Plan(workspace string, planned []Call) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	for k := range planned {
-		if len(i.asked) >= maxPlanned || i.asked == nil {
-			i.asked = map[string]json.RawMessage{}
-		}
-		if in := planned[k].Input; len(in) > 0 && in[0] == '{' && len(in) < 1<<16 {
-			i.asked[workspace+"\x00"+planned[k].Ref()] = in
+		if in := planned[k].Input; bytes.HasPrefix(in, []byte("{")) && len(in) < 1<<16 {
+			i.asked.Add(workspace+"\x00"+planned[k].Ref(), in)
 		}
 	}
 }
@@ -65,11 +63,9 @@ func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 	if n := j.Unfinished + j.Cancelled; n > 0 {
 		i.Drop(accounts[0].Source, map[string]int{"unfinished": n})
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	for k := range calls {
 		c := &calls[k]
-		if asked := i.asked[workspace+"\x00"+c.Ref()]; len(asked) > 0 && len(c.Input) > 0 && c.Input[0] == '"' && bytes.Contains(asked, c.Input) {
+		if asked, _ := i.asked.Get(workspace + "\x00" + c.Ref()); bytes.HasPrefix(c.Input, []byte(`"`)) && bytes.Contains(asked, c.Input) {
 			c.Input = asked
 		}
 	}
