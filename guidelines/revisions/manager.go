@@ -81,15 +81,10 @@ func (m *Manager) Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (m
 		return g, nil
 	}
 	e, err := m.current(ctx, tool)
-	if err != nil {
-		return g, err
+	if err == nil && e.Document != nil {
+		g.Content = e.Document.Within(maxTokens)
 	}
-	shown := e.guideline()
-	shown.Revision = e.Number
-	if e.Document != nil {
-		shown.Content = e.Document.Within(maxTokens)
-	}
-	return shown, nil
+	return g, err
 }
 
 // Untold reports whether a run gets no advice, for comparison. The answer is always the same

@@ -310,7 +310,7 @@ type loaded struct {
 
 // SetAside returns the record that keeps a guideline from elsewhere until a person decides.
 func SetAside(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error) {
-	data, err := json.Marshal(Revision{Content: g.Content, Author: g.Author, Written: g.Written})
+	data, err := json.Marshal(Revision{Guideline: memoryd.Guideline{Content: g.Content, Author: g.Author, Written: g.Written}})
 	return store.Record{RecordKey: loadedKey(ref), Data: data}, err
 }
 

@@ -299,8 +299,8 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		return Result{Skipped: Rejected}, nil
 	}
 	e := Revision{
-		Content: text, Author: doc.Author, BasedOn: tool.Revision, ThroughSeq: newest(calls), Document: doc,
-		Judges: judgesOf(calls),
+		Guideline: memoryd.Guideline{Content: text, Author: doc.Author, BasedOn: tool.Revision, ThroughSeq: newest(calls)},
+		Document:  doc, Judges: judgesOf(calls),
 	}
 	for _, r := range reasons {
 		e.Reasons = append(e.Reasons, r.Text)
@@ -325,7 +325,7 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e *Revision) (
 			e.Content = e.Document.Render()
 		}
 		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
-		err = m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
+		err = m.Store.PutGuideline(ctx, tool.ToolRef, e.Guideline, tool.Guideline.Revision)
 		if err == nil {
 			return true, m.put(ctx, tool.ToolRef, *e)
 		}

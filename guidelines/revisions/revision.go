@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"memoryd"
 	"memoryd/guidelines"
@@ -14,12 +13,9 @@ import (
 
 // Revision is one version of a tool's guideline.
 type Revision struct {
-	Number     int64     `json:"revision"`
-	Content    string    `json:"content"`
-	Author     string    `json:"author"`
-	BasedOn    int64     `json:"based_on"`
-	ThroughSeq int64     `json:"through_seq"`
-	Written    time.Time `json:"written"`
+	Number int64 `json:"revision"` // in place of the guideline's own
+	memoryd.Guideline
+
 	// Reasons are why the previous version was stale.
 	Reasons []string `json:"reasons,omitempty"`
 	// Judges are the versions of the judges behind the calls.
@@ -34,12 +30,6 @@ type Revision struct {
 	// Document is the text as statements with their evidence; nil if the text came from
 	// elsewhere.
 	Document *guidelines.Document `json:"document,omitempty"`
-}
-
-func (e *Revision) guideline() memoryd.Guideline {
-	return memoryd.Guideline{
-		Content: e.Content, Author: e.Author, BasedOn: e.BasedOn, ThroughSeq: e.ThroughSeq, Written: e.Written,
-	}
 }
 
 // The kinds of the records of this package.
@@ -89,10 +79,7 @@ func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, err
 	}
 	e, err := m.Revision(ctx, tool.ToolRef, g.Revision)
 	if memoryd.IsKind(err, memoryd.NotFound) || err == nil && e.Content != g.Content {
-		return Revision{
-			Number: g.Revision, Content: g.Content, Author: g.Author, BasedOn: g.BasedOn, ThroughSeq: g.ThroughSeq,
-			Written: g.Written,
-		}, nil
+		return Revision{Number: g.Revision, Guideline: g}, nil
 	}
 	return e, err
 }
