@@ -52,7 +52,7 @@ measure: ## measure judge, guidelines, preflight and compaction on the recording
 	test -n "$(MEMORYD_TEST_DATA)"
 	go test -count=1 -v -run 'Recorded|Measure|Recall|ForgeSaves' ./evaluate/... ./guidelines/... ./compact
 
-train: ## learn the judge's score anew from the labelled outputs and, where MEMORYD_TEST_DATA is set, recordings
+train: ## learn the judge's score anew from the labelled outputs, and measure it, also on the recordings in MEMORYD_TEST_DATA
 	go -C bench run ./train
 
 ablate: ## take out each rule, grammar, statement, warning and list of words in turn, on MEMORYD_TEST_DATA: renews bench/results/ablation.md

@@ -1,19 +1,17 @@
 // Command train fits the judge's learned score anew: evaluate/score/weights.bin.
 //
 // It learns from the labelled outputs in evaluate/rules/testdata/outputs, all but those
-// that are held out, from random records, and from the recordings in the folder that
-// MEMORYD_TEST_DATA names: without them it would learn another model, and writes none.
-// Before it writes, it prints how good the judge is on each source when it learned
-// from all others. The same sources give the same bytes.
+// that are held out, and from random records. Before it writes, it prints how good the judge
+// is on each source when it learned from all others, and on the recordings in the folder that
+// MEMORYD_TEST_DATA names, if any. The same sources give the same bytes.
 //
-//	MEMORYD_TEST_DATA=dir go -C bench run ./train
+//	go -C bench run ./train
 package main
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -69,42 +67,11 @@ func run(root, kept, programs string, check, servers bool) error {
 			return err
 		}
 	}
-	if os.Getenv("MEMORYD_TEST_DATA") == "" {
-		return errors.New("nothing is written: MEMORYD_TEST_DATA must name the folder of the recordings, from which the model is learned too")
-	}
-	weights := all().encode()
-	if err := os.WriteFile(filepath.Join(folder, sumsFile), []byte(sums(sources, weights)), 0o644); err != nil { //nolint:gosec // a file of the sources
-		return err
-	}
-	return os.WriteFile(filepath.Join(root, weightsFile), weights, 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(filepath.Join(root, weightsFile), all().encode(), 0o644) //nolint:gosec // a file of the sources
 }
 
-// Where the weights are, in the sources, and the digests of what they were learned from: a test
-// sees where outputs, features or settings have changed and nobody trained again.
-const (
-	weightsFile = "evaluate/score/weights.bin"
-	sumsFile    = "sums.txt"
-)
-
-// sums are the digests of the examples, of those from recordings apart, and of the weights.
-func sums(sources []*source, weights []byte) string {
-	outputs, recordings := sha256.New(), sha256.New()
-	fmt.Fprintln(outputs, ridge, frequency, biasRidge, tolerance)
-	for _, s := range sources {
-		into := outputs
-		if s.recorded {
-			into = recordings
-		}
-		for _, yes := range questions {
-			for _, e := range s.examples(yes) {
-				if !s.held {
-					fmt.Fprintln(into, e.features, e.yes, e.weight)
-				}
-			}
-		}
-	}
-	return fmt.Sprintf("outputs %x\nrecordings %x\nweights %x\n", outputs.Sum(nil), recordings.Sum(nil), sha256.Sum256(weights))
-}
+// weightsFile is where the weights are, in the sources.
+const weightsFile = "evaluate/score/weights.bin"
 
 // readAll reads all sources, with the features of their calls.
 func readAll(judge *rules.Judge, root, recordings string) ([]*source, error) {

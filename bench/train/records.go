@@ -65,7 +65,7 @@ func newMaker(all []string, half int) *maker {
 const (
 	records      = "random records"
 	recordsAside = "random records, aside"
-	recordCount  = 600
+	recordCount  = 2000
 )
 
 // readRecords makes both halves.

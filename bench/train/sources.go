@@ -24,13 +24,10 @@ var heldOut = []string{
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
-// less often than the labelled outputs do, and an empty result more, since there are few; a recorded call counts less, since tools
-// repeat themselves.
+// less often than the labelled outputs do, and an empty result more, since there are few.
 const (
-	successWeight  = 2.0
-	nothingWeight  = 2.8
-	recordedWeight = 0.2
-	mostAlike      = 3
+	successWeight = 2.0
+	nothingWeight = 2.8
 
 	// generated is the set of outputs that a program put together from the forms in
 	// which services answer. They are many, and poorer than what tools say.
@@ -44,7 +41,7 @@ const (
 
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
-	recordsWeight = 3
+	recordsWeight = 0.5
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -65,10 +62,10 @@ type source struct {
 
 func (s *source) group() string {
 	switch {
-	case s.held:
-		return "held out"
 	case s.recorded:
 		return "recordings"
+	case s.held:
+		return "held out"
 	}
 	return "labelled outputs"
 }
@@ -145,7 +142,7 @@ func readRecording(file string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{name: strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), recorded: true}
+	s := &source{name: strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), recorded: true, held: true}
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -183,24 +180,15 @@ func (s *source) readFeatures(judge *rules.Judge) {
 
 // examples are what is learned from a source of the question whose answer is yes for a
 // label. Outputs none of which is labelled as partial were labelled as failed or not, and say
-// nothing of what was found. Of recorded calls that are alike, a few are enough, and those that
-// succeeded in part did so for other reasons than that there was nothing.
+// nothing of what was found.
 func (s *source) examples(yes string) (examples []example) {
 	isYes := func(c labelled) bool { return c.label == yes }
-	if yes == questions[score.Nothing] && !s.recorded && !slices.ContainsFunc(s.calls, isYes) {
+	if yes == questions[score.Nothing] && !slices.ContainsFunc(s.calls, isYes) {
 		return nil
 	}
-	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
 		e := example{features: c.features, yes: isYes(*c), weight: 1}
-		if s.recorded {
-			key := c.call.Tool + "\x00" + c.call.Output
-			if alike[key]++; alike[key] > mostAlike || !c.call.Success || c.label == "partial" && yes == c.label {
-				continue
-			}
-			e.weight = recordedWeight
-		}
 		switch s.name {
 		case generated, translations:
 			e.weight = generatedWeight
