@@ -39,6 +39,7 @@ const (
 	notSince
 	lastIs
 	lastNotIn
+	has
 	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
 )
@@ -154,6 +155,9 @@ var conditions = []condition{
 	lastNotIn: {name: "last_not_in", finer: true, holds: func(h *hypothesis, r *row, v value) bool {
 		use := r.lastUse(h.p)
 		return use != "" && !slices.Contains(h.set, use) && (use != unused || !slices.Contains(h.set, there+v.text))
+	}},
+	has: {name: "has", line: "Write {p} without {any}", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == text && slices.ContainsFunc(h.set, func(w string) bool { return Named(v.text, w) })
 	}},
 	says: {name: "says"},
 	exceeds: {

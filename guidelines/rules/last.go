@@ -71,6 +71,8 @@ func (s *search) always(p string) (out []string) {
 	return out
 }
 
+func isThere(use string) bool { return strings.HasPrefix(use, there) }
+
 // valuesThere are the values that a line tells as those that are always there.
 func (h *hypothesis) valuesThere() (out []string) {
 	for _, use := range h.set {

@@ -224,6 +224,7 @@ func (s *search) propose(cols []column) []hypothesis {
 		if !s.hints {
 			out = append(out, s.takens(c)...)
 			out = append(out, s.lasts(c.name)...)
+			out = append(out, s.named(c.name)...)
 		}
 	}
 	if s.where == "" && !s.hints {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -70,6 +71,12 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"n":%d}`, 7+i*17%39), ""
 		}, "Keep `n` at most 50"},
+		{"a number that is the line of a file", func(i int) (string, string) {
+			if i%4 == 0 {
+				return fmt.Sprintf(`{"n":%d}`, 55+i), "rsa_kmgmt.c:50:"
+			}
+			return fmt.Sprintf(`{"n":%d}`, 7+i*17%39), ""
+		}, "Keep `n` at most 45 (45 worked, 55 and more failed)"},
 		{"a bound that no message names", func(i int) (string, string) {
 			if i%4 == 0 {
 				return fmt.Sprintf(`{"n":%d}`, 55+i), "E77"
@@ -116,6 +123,12 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"body":"{\"a\": [%d]}"}`, i%7), ""
 		}, "Give `body` as valid JSON"},
+		{"words that messages name, and that no good call had", func(i int) (string, string) {
+			if w := []string{"name", "total", "pay"}[i%3]; i%5 == 0 && (w != "pay" || i == 5 || i == 20) {
+				return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT 77"}`, w), "no such column in sales, limit 77: " + w
+			}
+			return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT %d"}`, strings.Repeat("a", i%11+2), i+1), ""
+		}, "Write `query` without `name` or `total`"},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:
@@ -164,6 +177,12 @@ func TestWhatIsThereFromTheStartMayAlsoGoWrongInAnotherWay(t *testing.T) {
 	if got := lines(Find("checkout", calls)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for i := range calls { // and where none may be told, nothing is
+		calls[i].Input = bytes.Replace(calls[i].Input, []byte("main"), []byte("Anna-Schmidt"), 1)
+	}
+	if got := lines(Find("checkout", calls)); strings.Contains(got, "create_branch") {
+		t.Errorf("the line leaves out most of what works: %q", got)
+	}
 }
 
 // Of where a value came from, only values like identifiers tell.
@@ -182,6 +201,23 @@ func TestGoodCallsWithOtherValuesDoNotBearOutWhereOneCameFrom(t *testing.T) {
 	}
 	if got := lines(Find("checkout", calls)); strings.Contains(got, "Copy") {
 		t.Errorf("two good calls gave a value that can be held against it, and one not from an answer: %q", got)
+	}
+}
+
+// Of many values that worked, hardly one of which may be told, none is.
+func TestAFewOfManyValuesAreNoAdvice(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		when, message := []string{
+			"tomorrow", "next monday", "last friday", "a week ago", "the day after", "next year in june", "an hour from now", "at noon", "this evening at six",
+		}[i%9], ""
+		if i%4 == 0 {
+			when, message = []string{"31/12/26", "Q1 of it", "end of month?"}[i/4%3], "E1"
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"when":%q}`, when), message))
+	}
+	if got := lines(Find("date", calls)); strings.Contains(got, "tomorrow") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -119,6 +119,9 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case notIn:
 		show, narrow = valuesShown(worked), r.valuesSaid(behind)
+		if len(h.set) > maxSet && 2*len(show) < maxSet {
+			return "", nil, false // a few of many are no advice
+		}
 	case is:
 		if show = valuesShown(worked); !shown(h.set[0]) {
 			return "", nil, false
@@ -137,9 +140,12 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
+	case has:
+		show = h.wordsShown(behind, s.parties)
+		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
 		show = h.usesShown(s.rows)
-		return "", show, len(show) > 0
+		return "", show, len(show) > 0 && (len(h.valuesThere()) > 0) == slices.ContainsFunc(h.set, isThere)
 	case taken, takenInRun:
 		r.given = given(s.rows, h.p)
 	default:
@@ -351,7 +357,7 @@ func (r *Rule) stepSaid(behind []*row) {
 
 // What stands around a number in a message.
 var (
-	partBefore = regexp.MustCompile(`(?:[A-Za-z_#-]|\d[.,:/])$`)                 // of a code, a date or an id
+	partBefore = regexp.MustCompile(`(?:[A-Za-z_#-]|\d[.,:/]|\.[a-z]+:)$`)       // of a code, a date or an id, or the line of a file
 	unitAfter  = regexp.MustCompile(`^(?:[A-Za-z_%°/-]|[.,:]\d|\s\pL(?:\PL|$))`) // of its own, or of a time
 	wordAfter  = regexp.MustCompile(`^\s*\pL`)
 )

@@ -1,0 +1,76 @@
+package rules
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// leastWord is of how many letters a word is at least that a line tells, mostWords how many it tells.
+const (
+	leastWord = 2
+	mostWords = 6
+)
+
+// wordsIn are the words of a text, as names are written in it.
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// named is the hypothesis that a text has words that messages name, and that no good call had: as of
+// columns that a table does not have.
+func (s *search) named(p string) []hypothesis {
+	by := tally{}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if !r.Bad || r.in[p].kind != text {
+			continue
+		}
+		words := wordsIn(r.in[p].text)
+		if len(words) < 2 {
+			continue // of a single one the value tells
+		}
+		slices.Sort(words)
+		for _, w := range slices.Compact(words) {
+			if len(w) >= leastWord && strings.Trim(w, "0123456789") != "" && Named(r.Message, w) {
+				by.add(w, r)
+			}
+		}
+	}
+	for i := range s.rows {
+		for _, w := range wordsIn(s.rows[i].in[p].text) {
+			if !s.rows[i].Bad {
+				delete(by, w)
+			}
+		}
+	}
+	maps.DeleteFunc(by, func(_ string, q *quorum) bool { return !q.of(leastBad) })
+	words := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b].calls, by[a].calls), strings.Compare(a, b))
+	})
+	if len(words) == 0 {
+		return nil
+	}
+	return []hypothesis{{what: has, p: p, set: words[:min(len(words), maxSmall)]}}
+}
+
+// wordsShown are the words that a line tells: of enough calls, of several parties where several are
+// known.
+func (h *hypothesis) wordsShown(behind []*row, parties bool) (show []string) {
+	by := tally{}
+	for _, b := range behind {
+		for _, w := range h.set {
+			if Named(b.in[h.p].text, w) {
+				by.add(w, b)
+			}
+		}
+	}
+	for _, w := range h.set {
+		if q := by[w]; q != nil && q.met(parties) && shown(w) && len(show) < mostWords {
+			show = append(show, "`"+w+"`")
+		}
+	}
+	return show
+}
