@@ -432,10 +432,11 @@ func TestAnAnswerHoldsUntilOneOfItsToolsChanges(t *testing.T) {
 	if other.Holds(t.Context()) {
 		t.Error("a guideline was written")
 	}
-	whole := named("b")
-	whole.WholeHistory = true
+	whole, short := named("b"), named("b")
+	whole.WholeHistory, short.MaxTokens = true, 100
 	for name, r := range map[string]*ops.Retrieved{
 		"with an unknown tool": ask("b", "unknown"), "by another name": ask("mcp_a_x"), "with calls": mustRun(t, &h.RetrieveToolMemory, whole),
+		"within a budget": mustRun(t, &h.RetrieveToolMemory, short),
 	} {
 		if r.Holds(t.Context()) {
 			t.Errorf("an answer %s may change without a change to its tools", name)

@@ -54,14 +54,14 @@ func (d *Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, erro
 	budget := share(r.MaxTokens, r.Memories)
 	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown, MaxTokens: r.MaxTokens}
 	untold := d.Revisions.Untold(r.Workspace, r.Session)
-	var from []shownTool
+	from := make([]memoryd.Tool, len(r.Memories))
 	for i := range r.Memories {
 		tool := r.Memories[i].Tool
+		from[i] = tool
 		shown, err := d.Revisions.Show(ctx, tool, budget)
 		if err != nil {
 			return nil, fmt.Errorf("guideline of %q: %w", tool.Tool, err)
 		}
-		from = append(from, shownTool{tool, shown.Revision})
 		if untold {
 			shown = memoryd.Guideline{Content: heldBack}
 		}
@@ -76,32 +76,30 @@ func (d *Deps) retrieve(ctx context.Context, named namedTools) (*Retrieved, erro
 		}
 		out.Memories[i] = m
 	}
-	note := func() {
-		for i := range from {
-			if from[i].revision > 0 {
-				d.Told.note(from[i].tool.ToolRef, r.Session, from[i].revision, untold)
-			}
-		}
-	}
-	note()
-	if _, loadedOnly := named.(*loadedTools); loadedOnly && calls == noCalls && len(r.Unknown) == 0 && !anyRenamed(out.Memories) {
+	d.noteTold(from, r.Session, untold)
+	_, loadedOnly := named.(*loadedTools)
+	// What fits a budget is read from the version's record, which is written after the guideline.
+	if loadedOnly && calls == noCalls && budget == 0 && len(r.Unknown) == 0 && !anyRenamed(out.Memories) {
 		out.holds = func(ctx context.Context) bool {
 			for i := range from {
-				if now, err := d.Store.Tool(ctx, from[i].tool.ToolRef); err != nil || now != from[i].tool {
+				if now, err := d.Store.Tool(ctx, from[i].ToolRef); err != nil || now != from[i] {
 					return false
 				}
 			}
-			note()
+			d.noteTold(from, r.Session, untold)
 			return true
 		}
 	}
 	return out, nil
 }
 
-// shownTool is a tool as an answer was made from it, and the revision of the guideline shown.
-type shownTool struct {
-	tool     memoryd.Tool
-	revision int64
+// noteTold notes that a run asked about tools that have guidelines.
+func (d *Deps) noteTold(tools []memoryd.Tool, run string, untold bool) {
+	for i := range tools {
+		if version := tools[i].Guideline.Revision; version > 0 {
+			d.Told.note(tools[i].ToolRef, run, version, untold)
+		}
+	}
 }
 
 // anyRenamed reports whether a tool was asked for by another name than its own, which may come to
