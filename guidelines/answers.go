@@ -58,7 +58,7 @@ func (f *findings) answers() string {
 func (f *findings) cause(m *evidence.Message) string {
 	var names []string
 	for _, p := range m.For {
-		if name, ok := origin.Show(origin.Typical, origin.Name, p, valueLimit); ok && !strings.Contains(p, "[") {
+		if name, ok := origin.Show(origin.Fence, origin.Name, p, valueLimit); ok && !strings.Contains(p, "[") {
 			names = append(names, name)
 		}
 	}

@@ -152,7 +152,8 @@ const (
 	sameWords  = 3
 )
 
-// sameAnswer is the text that nine in ten good calls were answered with, whatever their inputs.
+// sameAnswer is the text that nine in ten good calls were answered with, whatever their inputs, but for
+// what of these stands in it.
 func sameAnswer(obs []Observation, who *parties) *Message {
 	type answered struct {
 		backing
@@ -169,10 +170,11 @@ func sameAnswer(obs []Observation, who *parties) *Message {
 		if len(strings.Fields(ob.Answer.Text)) < sameWords {
 			continue
 		}
-		a := texts[ob.Answer.Text]
+		text := ob.message().text
+		a := texts[text]
 		if a == nil {
 			a = &answered{inputs: map[uint64]bool{}}
-			texts[ob.Answer.Text] = a
+			texts[text] = a
 		}
 		a.add(ob.OwnRun(), who.of[i])
 		a.inputs[hashOf("input", string(ob.Input))] = true
