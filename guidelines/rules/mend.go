@@ -142,6 +142,9 @@ func edit(path string, v value, of origin.Origin) Edit {
 // bound the nearest, else the one that worked most often.
 func (r *Rule) give(path string, p *Planned) []Edit {
 	pool := slices.Clone(r.pool[path])
+	if len(pool) > maxSet && pool[0].kind == text {
+		return nil // which of so many is meant, the calls do not tell
+	}
 	if r.when.what == above || r.when.what == below {
 		far := func(v value) float64 { return math.Abs(v.num - p.row.in[path].num) }
 		slices.SortStableFunc(pool, func(a, b value) int { return cmp.Compare(far(a), far(b)) })

@@ -204,6 +204,28 @@ func TestGoodCallsWithOtherValuesDoNotBearOutWhereOneCameFrom(t *testing.T) {
 	}
 }
 
+// A zone that worked for others is not the one that the caller meant.
+func TestOneOfManyValuesIsNoSuggestion(t *testing.T) {
+	for values, want := range map[int]bool{4: true, 12: false} {
+		var calls []Call
+		for i := range 72 {
+			zone, message := "zone-"+string(rune('a'+i%values)), ""
+			if i%4 == 0 {
+				zone, message = "PST", "E1"
+			}
+			calls = append(calls, call(i, fmt.Sprintf(`{"zone":%q}`, zone), message))
+		}
+		found := Find("convert", calls)
+		if len(found) == 0 {
+			t.Fatalf("%d values: no rule", values)
+		}
+		edits := found[0].Mend(Plan(&Call{Input: json.RawMessage(`{"zone":"PST"}`)}), nil)
+		if (len(edits) > 0) != want {
+			t.Errorf("%d values: %q suggests %v", values, found[0].Line, edits)
+		}
+	}
+}
+
 // Of many values that worked, hardly one of which may be told, none is.
 func TestAFewOfManyValuesAreNoAdvice(t *testing.T) {
 	var calls []Call
