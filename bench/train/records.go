@@ -65,6 +65,7 @@ func newMaker(all []string, half int) *maker {
 const (
 	records      = "random records"
 	recordsAside = "random records, aside"
+	plainWords   = "plain words"
 	recordCount  = 2000
 )
 
@@ -74,7 +75,7 @@ func readRecords(folder string) ([]*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources := []*source{{name: records}, {name: recordsAside, held: true}, {name: "plain words"}, {name: "plain words, aside", held: true}}
+	sources := []*source{{name: records}, {name: recordsAside, held: true}, {name: plainWords}, {name: "plain words, aside", held: true}}
 	for half := range plain {
 		m := newMaker(strings.Fields(string(list)), half)
 		for range recordCount {
@@ -83,7 +84,8 @@ func readRecords(folder string) ([]*source, error) {
 		for i, label := range []string{"error", "ok"} {
 			for word := range strings.FieldsSeq(plain[half][i]) {
 				for range plainTools {
-					sources[2+half].calls = append(sources[2+half].calls, labelledCall(m.tool(), label, m.input(), word))
+					sources[2+half].calls = append(sources[2+half].calls, labelledCall(m.tool(), label, m.input(), word),
+						labelledCall(m.tool(), label, m.input(), m.title()+" "+strings.ToLower(word)))
 				}
 			}
 		}
@@ -91,8 +93,8 @@ func readRecords(folder string) ([]*source, error) {
 	return sources, nil
 }
 
-// plain are outputs of one word, those that tell of a failure first, and how many tools
-// give each.
+// plain are outputs of one word, alone and said of something, those that tell of a failure
+// first, and how many tools give each.
 var plain = [2][2]string{
 	{
 		"Error ERROR error. Error! Failed FAILED failure Fail Denied Invalid Rejected timeout Aborted Exception",

@@ -42,6 +42,9 @@ const (
 	// recordsWeight is that of random records, which teach no more than that what is not
 	// known is no failure.
 	recordsWeight = 0.5
+
+	// plainWeight is that of the plainest outputs of all.
+	plainWeight = 3
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -196,6 +199,8 @@ func (s *source) examples(yes string) (examples []example) {
 			e.weight = messagesWeight
 		case records:
 			e.weight = recordsWeight
+		case plainWords:
+			e.weight = plainWeight
 		}
 		switch {
 		case !e.yes:

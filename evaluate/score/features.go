@@ -41,6 +41,7 @@ const (
 	maxDepth   = 5
 	maxMembers = 12
 	maxItems   = 3
+	shortText  = 4 // words in which one says how the call went
 )
 
 // Bits is the number of bits kept of a feature's hash.
@@ -55,6 +56,7 @@ type Features struct {
 	place         uint32 // where the text stands that is read
 	purpose       uint32
 	before, start uint32 // the word before, and those that the text began with
+	first         [shortText]uint32
 	words         int
 }
 
@@ -70,7 +72,7 @@ const (
 	ofShape        // what the output is made of, and its size
 	ofKey          // the name of a member
 	ofState        // what kind of value a member has
-	_              // gone; the numbers of the others stay, as their features are hashed with them
+	ofShort        // a word of a text of few words
 	ofPurpose      // what the tool is for
 	ofName         // the output is the name of a failure, or begins as a message of one
 	ofUse          // what the tool is for, and one of the first words
@@ -273,6 +275,11 @@ func (f *Features) text(s string, place kind) {
 		}
 		i = len(s) - len(rest)
 	}
+	if f.words <= shortText {
+		for _, h := range f.first[:f.words] {
+			f.add(mix(ofShort, 0, h))
+		}
+	}
 }
 
 func (f *Features) put(h uint32) {
@@ -280,6 +287,9 @@ func (f *Features) put(h uint32) {
 	f.add(mix(ofPair, f.before, h))
 	if f.words < 8 {
 		f.add(mix(ofUse, f.purpose, h))
+	}
+	if f.words < shortText {
+		f.first[f.words] = h
 	}
 	if f.words < 3 {
 		f.add(mix(kind(f.place), f.start, h))
