@@ -135,12 +135,32 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 			s.about[p]++
 		}
 	}
-	slices.SortStableFunc(all.list, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
-	list := make([]Message, len(all.list))
-	for i, s := range all.list {
-		s.Calls, s.Runs, s.Sole, s.Text = s.calls, len(s.runs), who.sole(s.by), s.text()
+	told := joined(all.list)
+	slices.SortStableFunc(told, func(a, b *shape) int { return cmp.Compare(b.weight, a.weight) })
+	list := make([]Message, len(told))
+	for i, s := range told {
+		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
 		s.For = s.told()
 		list[i] = s.Message
+	}
+	return list
+}
+
+// joined makes forms one that are told with the same text.
+func joined(all []*shape) (list []*shape) {
+	byText := map[string]*shape{}
+	for _, s := range all {
+		s.Text = s.text()
+		one := byText[s.Text]
+		if one == nil {
+			byText[s.Text], list = s, append(list, s)
+			continue
+		}
+		one.join(&s.backing)
+		one.Keys, one.Unexplained, one.weight = append(one.Keys, s.Keys...), one.Unexplained+s.Unexplained, one.weight+s.weight
+		for p, n := range s.about {
+			one.about[p] += n
+		}
 	}
 	return list
 }

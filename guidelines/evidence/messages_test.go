@@ -64,6 +64,7 @@ func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 	const (
 		noBucket = "An error occurred (NoSuchBucket) when calling the PutObject operation: The specified bucket does not exist"
 		noClass  = "An error occurred (InvalidStorageClass) when calling the PutObject operation: The storage class you gave is not valid"
+		lost     = "is no file or directory that was ever found there"
 		refused  = "the plan was refused as these steps of it are not ready:"
 	)
 	for name, c := range map[string]struct{ said, want []string }{
@@ -72,6 +73,7 @@ func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 		"no blanks":            {[]string{"ユーザー太郎が見つかりません"}, []string{"ユーザー…が見つかりません"}},
 		"two words each":       {[]string{"the plan is no good for now today", "the plan is no good for all here"}, []string{"the plan is no good for …"}},
 		"another word each":    {[]string{"the plan is no good today", "the plan is no good here", "the plan is no good now"}, []string{"the plan is no good …"}},
+		"one word and two":     {[]string{"alpha " + lost, "beta " + lost, "gamma delta " + lost, "kappa mu " + lost}, []string{"… " + lost}},
 		"cut where some go on": {[]string{refused + " a step", refused + " a step a step", refused + " a step a step b"}, []string{refused + " a step …"}},
 	} {
 		t.Run(name, func(t *testing.T) {

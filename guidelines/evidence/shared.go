@@ -234,5 +234,12 @@ func (b *backing) add(run, party uint64) {
 	b.by.add(party)
 }
 
+func (b *backing) join(o *backing) {
+	b.calls += o.calls
+	maps.Copy(b.runs, o.runs)
+	b.by.add(o.by.one)
+	b.by.several = b.by.several || o.by.several
+}
+
 // sole reports whether one party of several is behind it all, or only calls that name none.
 func (p *parties) sole(b backers) bool { return p.known > 1 && !b.several }

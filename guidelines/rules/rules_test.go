@@ -152,6 +152,25 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 	}
 }
 
+// What a tool writes before each of its messages names no word of a call that happens to have it.
+func TestAToolsOwnWordInItsMessagesIsNoWordToLeaveOut(t *testing.T) {
+	var calls []Call
+	for i := range 60 {
+		command, message := []string{"ls ", "cat a.txt | wc ", "find . -name=", "V=1 ./x "}[i%4]+strings.Repeat("ab-", i%7), ""
+		switch i % 6 {
+		case 0:
+			command, message = fmt.Sprintf("sh job%d", i), "sh: cannot find job"+strconv.Itoa(i)
+		case 1:
+			command, message = fmt.Sprintf("The files of %d", i), "sh: The: not found"
+		default:
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"command":%q}`, command), message))
+	}
+	if got, want := lines(Find("own", calls)), "Write `command` without `The`"; !strings.Contains(got, want+"\n") {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A branch is there from the start, or was made in the run. That calls with one that is there went
 // wrong in another way, too, does not hide it.
 func TestWhatIsThereFromTheStartMayAlsoGoWrongInAnotherWay(t *testing.T) {

@@ -20,7 +20,7 @@ func wordsIn(text string) []string {
 }
 
 // named is the hypothesis that a text has words that messages name, and that no good call had: as of
-// columns that a table does not have.
+// columns that a table does not have. A word that messages name to calls without it, too, is the tool's own.
 func (s *search) named(p string) []hypothesis {
 	by := tally{}
 	for i := range s.rows {
@@ -46,7 +46,11 @@ func (s *search) named(p string) []hypothesis {
 			}
 		}
 	}
-	maps.DeleteFunc(by, func(_ string, q *quorum) bool { return !q.of(leastBad) })
+	maps.DeleteFunc(by, func(w string, q *quorum) bool {
+		return !q.of(leastBad) || slices.ContainsFunc(s.rows, func(r row) bool {
+			return r.Bad && Named(r.Message, w) && !Named(r.in[p].text, w)
+		})
+	})
 	words := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].calls, by[a].calls), strings.Compare(a, b))
 	})
