@@ -163,7 +163,7 @@ func (f *findings) issues(d *draft) {
 			silent += m.Calls
 		}
 	}
-	if silent >= quorumCalls {
+	if silent > 0 {
 		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
 	}
 	if unexplained > silent {

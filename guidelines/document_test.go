@@ -3,6 +3,7 @@ package guidelines_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -68,6 +69,22 @@ func TestADocumentRendersWhatIsWritten(t *testing.T) {
 				t.Errorf("%q rests on %s, which there is not", it.Text, e)
 			}
 		}
+	}
+}
+
+// What went wrong and no practice avoids is named as an issue, if nothing but its number is known.
+func TestFewCallsThatGaveNothingAreNoIssueThatPracticesAvoid(t *testing.T) {
+	var calls []memoryd.Call
+	for i := range 9 {
+		output, score := fmt.Sprintf("story %d", i), 1.0
+		if i%4 == 3 {
+			output, score = "", 0.5
+		}
+		calls = append(calls, call(t, "search", i, map[string]string{"query": fmt.Sprintf("news of day %d", i)}, output, score, 1, 1))
+	}
+	text := compose(t, rulesWriter(), calls, nil).Render()
+	if want := "## Common Issues\n- Nothing came back: 2 calls.\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing in\n%s", want, text)
 	}
 }
 
