@@ -28,7 +28,8 @@ func TestOneOfManyValuesThatFailedByChanceIsNoRule(t *testing.T) {
 }
 
 // Where calls fail at random there is nothing to tell: no more lists of calls get a rule than
-// falseDiscovery allows, though there are many values, forms and numbers to choose one from.
+// falseDiscovery allows, though there are many values, forms and numbers to choose one from, for each
+// kind of failure and for all together.
 func TestHardlyARuleIsToldOfFailuresByChance(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 32))
 	with, told := 0, strings.Builder{}
@@ -42,7 +43,7 @@ func TestHardlyARuleIsToldOfFailuresByChance(t *testing.T) {
 			})
 			message := ""
 			if r.IntN(4) == 0 {
-				message = "E44"
+				message = []string{"E44", "bad moon", "no way here"}[r.IntN(3)]
 			}
 			calls = append(calls, call(i, string(input), message))
 		}

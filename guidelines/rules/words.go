@@ -40,10 +40,11 @@ func (s *search) named(p string) []hypothesis {
 		}
 	}
 	for i := range s.rows {
+		if s.rows[i].Bad {
+			continue
+		}
 		for _, w := range wordsIn(s.rows[i].in[p].text) {
-			if !s.rows[i].Bad {
-				delete(by, w)
-			}
+			delete(by, w)
 		}
 	}
 	maps.DeleteFunc(by, func(w string, q *quorum) bool {
