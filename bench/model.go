@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // standIn is an OpenAI-compatible model with the limits of a real one. What is

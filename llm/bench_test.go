@@ -10,7 +10,7 @@ import (
 	"memoryd/internal/configtest"
 
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // BenchmarkComplete is the whole way of one request with its JSON, without a

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // A terminal fault stops everybody, is said once, is probed after minutes by

@@ -11,7 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // formats gives the response formats that the server was asked for.

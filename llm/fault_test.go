@@ -10,7 +10,7 @@ import (
 	"memoryd/internal/configtest"
 
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // faultCase is a reply that is sent for ever, and what becomes of one request.

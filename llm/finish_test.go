@@ -17,7 +17,7 @@ import (
 
 	"memoryd"
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // load is a set of requests with lognormal latencies and sizes, the same for

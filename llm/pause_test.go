@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 
 	"pgregory.net/rapid"
 )

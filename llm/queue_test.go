@@ -12,7 +12,7 @@ import (
 
 	"memoryd"
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // One workspace queues ten thousand requests; another adds ten after 30 s. The

@@ -10,7 +10,7 @@ import (
 
 	"memoryd"
 	"memoryd/llm"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 type tracerKey struct{}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"memoryd/config"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 
 	"go.uber.org/goleak"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"memoryd/config"
-	"memoryd/llm/llmtest"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/llmtest"
+	"memoryd/test/qdranttest"
 )
 
 // realApp is the started server with settings from the environment.

@@ -12,7 +12,7 @@ import (
 
 	"memoryd/api/wire"
 	"memoryd/config"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // lines collects the log as JSON.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"memoryd/llm/llmtest"
 	"memoryd/ops"
+	"memoryd/test/llmtest"
 )
 
 var costMetric = regexp.MustCompile(`(?m)^memoryd_model_cost_total\{model="gpt-4o-mini",op="evaluate"\} (\S+)$`)

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"memoryd/config"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // plantedSecrets are secrets in the texts that they come in; what must not be found

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"memoryd/config"
-	"memoryd/internal/telemetry/trace/tracetest"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
+	"memoryd/test/tracetest"
 )
 
 // configuredApp builds the server in memory, on a free port, with more

@@ -16,7 +16,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"

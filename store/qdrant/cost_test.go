@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"

@@ -12,8 +12,8 @@ import (
 
 	"memoryd"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
 	"memoryd/store/storetest"
+	"memoryd/test/qdranttest"
 
 	"google.golang.org/grpc/codes"
 )

@@ -23,7 +23,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	"pgregory.net/rapid"
 )

@@ -11,7 +11,7 @@ import (
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	"google.golang.org/grpc/codes"
 )

@@ -15,7 +15,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 )
 
 func ref(tool string) memoryd.ToolRef { return memoryd.ToolRef{Workspace: "w", Tool: tool} }

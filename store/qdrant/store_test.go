@@ -6,8 +6,8 @@ import (
 
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
 	"memoryd/store/storetest"
+	"memoryd/test/qdranttest"
 )
 
 // versions are servers whose features differ: before 1.17 there are no update

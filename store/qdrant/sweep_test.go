@@ -7,7 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	"google.golang.org/grpc/codes"
 )

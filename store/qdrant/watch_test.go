@@ -14,7 +14,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/qdrant"
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 )
 
 // watched describes a tool until it is watched.

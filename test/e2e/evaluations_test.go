@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/llm/llmtest"
 	"memoryd/test/crash/daemon"
+	"memoryd/test/llmtest"
 )
 
 // judgingWorkers is how many requests the judge makes at once, and so how many

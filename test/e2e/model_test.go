@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/llm/llmtest"
 	"memoryd/test/crash/daemon"
+	"memoryd/test/llmtest"
 )
 
 // unclear is an output that the rules are not sure of, so that the model is

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/llm/llmtest"
 	"memoryd/test/crash/daemon"
+	"memoryd/test/llmtest"
 )
 
 func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {

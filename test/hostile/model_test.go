@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"memoryd/llm/llmtest"
 	"memoryd/test/crash/daemon"
+	"memoryd/test/llmtest"
 )
 
 // obey replaces each text of a reply by an order, and leaves its numbers and names of

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"memoryd/internal/origin"
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // quotations are what a verdict quotes.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // secrets are drawn anew, each with the text that it stands in.

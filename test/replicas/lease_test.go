@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // judging is a configuration whose model is asked for each call, by two requests

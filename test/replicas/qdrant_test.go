@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )

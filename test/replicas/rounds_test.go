@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/llm/llmtest"
 	"memoryd/test/crash/daemon"
+	"memoryd/test/llmtest"
 )
 
 // rounding is a configuration whose replicas go rounds as often as they can, with a

@@ -8,7 +8,7 @@ import (
 	"memoryd/internal/configtest"
 
 	"memoryd/internal/telemetry/trace"
-	"memoryd/internal/telemetry/trace/tracetest"
+	"memoryd/test/tracetest"
 )
 
 // BenchmarkRequest is the tracing of a request with two ops: turned off, not

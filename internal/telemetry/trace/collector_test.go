@@ -10,7 +10,7 @@ import (
 	"memoryd/internal/configtest"
 
 	"memoryd/internal/telemetry/trace"
-	"memoryd/internal/telemetry/trace/tracetest"
+	"memoryd/test/tracetest"
 )
 
 // hanging is a collector that takes a request and never answers it. done is

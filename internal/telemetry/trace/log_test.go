@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"memoryd/internal/telemetry/trace"
-	"memoryd/internal/telemetry/trace/tracetest"
+	"memoryd/test/tracetest"
 )
 
 func TestLinesOfATracedRequestNameItsTrace(t *testing.T) {

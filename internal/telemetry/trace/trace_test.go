@@ -16,7 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/telemetry/trace"
-	"memoryd/internal/telemetry/trace/tracetest"
+	"memoryd/test/tracetest"
 
 	"go.uber.org/goleak"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"memoryd/store/qdrant/qdranttest"
+	"memoryd/test/qdranttest"
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"go.uber.org/goleak"

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"memoryd/llm/llmtest"
+	"memoryd/test/llmtest"
 )
 
 // both runs a test against the server over HTTP and in memory.
