@@ -93,10 +93,10 @@ func TestWhatIsReadAndWrittenIsLetGo(t *testing.T) {
 	}
 }
 
-// countingRecords counts the writes of pieces, and the requests that list them.
+// countingRecords counts the writes of pieces with their bytes, and the requests that list them.
 type countingRecords struct {
 	store.Store
-	puts, lists int
+	puts, lists, bytes int
 }
 
 func (s *countingRecords) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
@@ -109,8 +109,17 @@ func (s *countingRecords) ListRecords(ctx context.Context, from store.RecordKey,
 func (s *countingRecords) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	if r.Kind == recordKind {
 		s.puts++
+		s.bytes += len(r.Data)
 	}
 	return s.Store.PutRecord(ctx, r)
+}
+
+func (s *countingRecords) PutRecords(ctx context.Context, rs []store.Record) error {
+	for i := range rs {
+		s.puts++
+		s.bytes += len(rs[i].Data)
+	}
+	return s.Store.PutRecords(ctx, rs)
 }
 
 // Each round of a busy tool read, unpacked and packed again what the round before had

@@ -29,38 +29,106 @@ func key(ref memoryd.ToolRef, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: recordKind, ID: id}
 }
 
+// pieceKey is that of a piece by the number of its first call.
+func pieceKey(ref memoryd.ToolRef, seq int64) store.RecordKey {
+	return key(ref, fmt.Sprintf("%016d", seq))
+}
+
+// due is what waits of a tool and is to be written.
+type due struct {
+	ref  memoryd.ToolRef
+	from *batch
+	even bool // only what fills pieces
+}
+
+// foldAtOnce is how many tools are written while readers wait, and in one commit.
+const foldAtOnce = 64
+
 // fold writes what waits: of tools with old observations, or of all tools for all or where too
 // many wait, everything; of others what fills pieces.
 func (w *Window) fold(ctx context.Context, all bool) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
 	for all && w.read() {
 	}
 	w.mu.Lock()
 	all = all || w.waiting > maxFresh
-	due, even := map[memoryd.ToolRef][]*evidence.Observation{}, map[memoryd.ToolRef]bool{}
+	var list []due
 	for ref, b := range w.fresh {
-		if even[ref] = !all && w.now().Sub(b.since) < foldAge; !even[ref] || len(b.list) >= pieceCalls {
-			due[ref] = b.list
+		even := !all && w.now().Sub(b.since) < foldAge
+		if !even || len(b.list) >= pieceCalls {
+			list = append(list, due{ref, b, even})
 		}
 	}
 	w.mu.Unlock()
-	for ref, list := range due {
-		n, err := w.write(ctx, ref, list, even[ref])
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-			return fmt.Errorf("observations of %q: %w", ref.Tool, err)
+	slices.SortFunc(list, func(a, b due) int { // neighbours share pages of the store, and workspaces a commit
+		return cmp.Or(cmp.Compare(a.ref.Workspace, b.ref.Workspace), cmp.Compare(a.ref.Tool, b.ref.Tool))
+	})
+	for some := range slices.Chunk(list, foldAtOnce) {
+		if err := w.foldSome(ctx, some); err != nil {
+			return err
 		}
-		w.written(ref, n)
 	}
 	return nil
 }
 
-// written drops the first n of what waited of a tool.
-func (w *Window) written(ref memoryd.ToolRef, n int) {
+// foldSome writes what waits of some tools. Few observations become a piece of their own, so
+// that a call more does not cost what the tool has already; where there are many pieces, they
+// are joined.
+func (w *Window) foldSome(ctx context.Context, list []due) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	small := map[string][]store.Record{} // by workspace
+	done := make(map[memoryd.ToolRef]int, len(list))
+	for _, d := range list {
+		waiting := w.waits(d)
+		if len(waiting) == 0 {
+			continue // deleted meanwhile
+		}
+		few, err := w.few(ctx, d.ref, len(waiting))
+		switch {
+		case err != nil:
+		case few:
+			var data []byte
+			data, err = encode(waiting)
+			small[d.ref.Workspace] = append(small[d.ref.Workspace], store.Record{RecordKey: pieceKey(d.ref, waiting[0].Seq), Data: data})
+			done[d.ref] = len(waiting)
+		default:
+			done[d.ref], err = w.join(ctx, d.ref, waiting, d.even)
+		}
+		if err = memoryd.Except(err, memoryd.NotFound); err != nil { // a tool that is gone needs nothing
+			return fmt.Errorf("observations of %q: %w", d.ref.Tool, err)
+		}
+	}
+	for workspace, records := range small {
+		if err := w.putAll(ctx, records); err != nil {
+			return fmt.Errorf("observations of tools of %q: %w", workspace, err)
+		}
+	}
+	for _, d := range list {
+		w.written(d, done[d.ref])
+	}
+	return nil
+}
+
+// waits are copies of the observations that wait to be written.
+func (w *Window) waits(d due) []evidence.Observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := w.fresh[ref]
-	if b == nil {
+	if w.fresh[d.ref] != d.from {
+		return nil
+	}
+	list := make([]evidence.Observation, len(d.from.list))
+	for i, ob := range d.from.list {
+		list[i] = *ob
+	}
+	return list
+}
+
+// written drops the first n of what waited of a tool.
+func (w *Window) written(d due, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := d.from
+	if w.fresh[d.ref] != b {
 		return // deleted meanwhile
 	}
 	for _, ob := range b.list[:n] {
@@ -68,47 +136,67 @@ func (w *Window) written(ref memoryd.ToolRef, n int) {
 	}
 	w.waiting -= n
 	if b.list = slices.Clone(b.list[n:]); len(b.list) == 0 { // the old array keeps what was written
-		delete(w.fresh, ref)
+		delete(w.fresh, d.ref)
 		return
 	}
 	b.since = w.now()
 }
 
-// write adds observations to the tool's records, lets the oldest go and says how many
-// of the list it needs no more. If even, it leaves those that fill no piece: whoever
-// writes much packs each observation once.
-func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidence.Observation, even bool) (int, error) {
+// few reports whether n observations of a tool may become a piece of their own: until there are
+// half as many pieces again as full ones would be.
+func (w *Window) few(ctx context.Context, ref memoryd.ToolRef, n int) (bool, error) {
+	if n >= pieceCalls {
+		return false, nil
+	}
+	size, err := w.store.RecordsSize(ctx, key(ref, ""))
+	return size.Count <= int64(w.calls*3/2/pieceCalls) && size.Bytes <= maxToolBytes, err
+}
+
+// putAll writes pieces of tools of one workspace, but for those of tools that are gone.
+func (w *Window) putAll(ctx context.Context, records []store.Record) error {
+	err := w.store.PutRecords(ctx, records)
+	if !memoryd.IsKind(err, memoryd.NotFound) {
+		return err
+	}
+	for i := range records {
+		if err := memoryd.Except(w.store.PutRecords(ctx, records[i:i+1]), memoryd.NotFound); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds observations to the tool's records, in full pieces but for the last one, lets the
+// oldest go and says how many of the list it needs no more. If even, it leaves those that fill
+// no piece: whoever writes much packs each observation once.
+func (w *Window) join(ctx context.Context, ref memoryd.ToolRef, list []evidence.Observation, even bool) (int, error) {
 	pieces, err := w.pieces(ctx, ref)
 	if err != nil {
 		return len(list), err
 	}
-	var added []evidence.Observation
-	id := ""
-	before := fmt.Sprintf("%016d", list[0].Seq-pieceCalls)   // a piece with this name is full
-	if n := len(pieces); n > 0 && pieces[n-1].ID != before { // all before the last one are full
-		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
-			added, pieces, id = last, pieces[:n-1], pieces[n-1].ID
+	var last []evidence.Observation
+	full, next := len(pieces), list[0].Seq
+	for ; full > 0 && pieces[full-1].ID != pieceKey(ref, next-pieceCalls).ID; full-- { // a piece with this name is full
+		piece := w.observations(ctx, &pieces[full-1])
+		if len(piece) >= pieceCalls {
+			break
+		}
+		last = slices.Concat(piece, last)
+		if len(piece) > 0 {
+			next = piece[0].Seq
 		}
 	}
+	last = inOrder(last)
 	if even {
-		list = list[:len(list)-(len(added)+len(list))%pieceCalls]
+		list = list[:len(list)-(len(last)+len(list))%pieceCalls]
 	}
-	w.mu.Lock()
 	newest := list[max(0, len(list)-w.calls):]
-	added = slices.Grow(added, len(newest))
-	for _, ob := range newest {
-		added = append(added, *ob)
+	size, err := w.rewrite(ctx, ref, pieces[full:], append(last, newest...))
+	if err != nil {
+		return len(list), err
 	}
-	w.mu.Unlock()
-	calls, size := len(added), 0
-	for part := range slices.Chunk(added, pieceCalls) {
-		n, err := w.put(ctx, key(ref, cmp.Or(id, fmt.Sprintf("%016d", part[0].Seq))), part)
-		if err != nil {
-			return len(list), err
-		}
-		size, id = size+n, ""
-	}
-	for _, piece := range slices.Backward(pieces) {
+	calls := len(last) + len(newest)
+	for _, piece := range slices.Backward(pieces[:full]) {
 		if calls >= w.calls || size > maxToolBytes {
 			if err := w.store.DeleteRecord(ctx, piece.RecordKey); err != nil {
 				return len(list), err
@@ -118,6 +206,36 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		calls, size = calls+pieceCalls, size+len(piece.Data)
 	}
 	return len(list), nil
+}
+
+// rewrite writes observations in the place of pieces, which hold no others before them and at
+// most as many, and gives their size. Only the last piece is not full. What is cut short leaves
+// observations twice, which whoever reads them sees to, and loses none.
+func (w *Window) rewrite(ctx context.Context, ref memoryd.ToolRef, pieces []store.Record, list []evidence.Observation) (int, error) {
+	size := 0
+	for part := range slices.Chunk(list, pieceCalls) {
+		at := pieceKey(ref, part[0].Seq)
+		if len(pieces) > 0 {
+			at, pieces = pieces[0].RecordKey, pieces[1:]
+		}
+		n, err := w.put(ctx, at, part)
+		if err != nil {
+			return 0, err
+		}
+		size += n
+	}
+	for i := range pieces {
+		if err := w.store.DeleteRecord(ctx, pieces[i].RecordKey); err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
+
+// inOrder sorts observations of a tool and drops those that are there twice.
+func inOrder(list []evidence.Observation) []evidence.Observation {
+	evidence.Sort(list)
+	return slices.CompactFunc(list, func(a, b evidence.Observation) bool { return a.Key == b.Key })
 }
 
 // put writes a piece and gives its size.
@@ -187,7 +305,7 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 		}
 	}
 	w.mu.Unlock()
-	evidence.Sort(list)
+	list = inOrder(list)
 	return list[max(0, len(list)-w.calls):], nil
 }
 
@@ -196,6 +314,9 @@ var writers = sync.Pool{New: func() any {
 	z, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is a valid one
 	return z
 }}
+
+// readers are for unpacking them.
+var readers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 // encode makes the piece of observations: packed JSON.
 func encode(list []evidence.Observation) ([]byte, error) {
@@ -212,12 +333,17 @@ func encode(list []evidence.Observation) ([]byte, error) {
 const maxPiece = 16 << 20
 
 func decode(data []byte) ([]evidence.Observation, error) {
-	var raw bytes.Buffer
-	raw.Grow(8 * len(data))
-	if _, err := raw.ReadFrom(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxPiece)); err != nil {
+	z := readers.Get().(io.ReadCloser) //nolint:forcetypeassert // the pool holds nothing else
+	defer readers.Put(z)
+	if err := z.(flate.Resetter).Reset(bytes.NewReader(data), nil); err != nil { //nolint:forcetypeassert // it says so
 		return nil, err
 	}
-	list := make([]evidence.Observation, 0, pieceCalls)
+	var raw bytes.Buffer
+	raw.Grow(8 * len(data))
+	if _, err := raw.ReadFrom(io.LimitReader(z, maxPiece)); err != nil {
+		return nil, err
+	}
+	var list []evidence.Observation
 	err := jsonv2.Unmarshal(raw.Bytes(), &list, jsontext.AllowDuplicateNames(true)) // it is the program's own
 	return slices.Clip(list), err
 }

@@ -178,24 +178,12 @@ func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef, source string)
 		left = append(left, w.observations(ctx, &pieces[i])...)
 	}
 	all := len(left)
-	evidence.Sort(left)
-	left = slices.CompactFunc(left, func(a, b evidence.Observation) bool { return a.Key == b.Key }) // of a try that was cut short
-	left = slices.DeleteFunc(left, func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
+	left = slices.DeleteFunc(inOrder(left), func(ob evidence.Observation) bool { return gone(ref, ob.Writer) })
 	if len(left) == all {
 		return nil
 	}
-	for part := range slices.Chunk(left, pieceCalls) { // only the last piece is not full
-		if _, err := w.put(ctx, pieces[0].RecordKey, part); err != nil {
-			return err
-		}
-		pieces = pieces[1:]
-	}
-	for i := range pieces {
-		if err := w.store.DeleteRecord(ctx, pieces[i].RecordKey); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = w.rewrite(ctx, ref, pieces, left)
+	return err
 }
 
 // take notes the new calls of a batch.
