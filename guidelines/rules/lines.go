@@ -57,9 +57,9 @@ func (h *hypothesis) varied(shown []string) string {
 		case slices.Contains(h.set, unused):
 			return "Give no {p} that the run last used in {any}"
 		case len(h.valuesThere()) > 0:
-			return "Give a {p} that the run last used in {any}, or {there}"
+			return "Give a {p} that the run last used in {any}, or {there}{narrow}"
 		}
-		return "Give a {p} that the run last used in {any}"
+		return "Give a {p} that the run last used in {any}{narrow}"
 	default: // see handbook
 		return ""
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoryd/internal/origin"
 )
 
 // Properties of what a call gave, which conditions look at as if they were parameters. Their
@@ -148,7 +150,7 @@ func marksIn(s string) (classes []string) {
 
 // written are the hypotheses on the characters of a text: those that only failed calls gave,
 // those that all good ones gave, and how all good ones begin and end.
-func (c *column) written() (out []hypothesis) {
+func (c *column) written(rows []row) (out []hypothesis) {
 	if c.bad < leastBad {
 		return nil
 	}
@@ -167,6 +169,9 @@ func (c *column) written() (out []hypothesis) {
 	n := 0
 	for n < min(len(first), len(last)) && first[n] == last[n] {
 		n++
+	}
+	if folder := first[:strings.LastIndexByte(first[:n], '/')+1]; c.allowed(rows, folder) {
+		out = append(out, hypothesis{what: beginsNot, p: c.name, set: []string{folder}})
 	}
 	s := strings.TrimRight(first[:n], " ")
 	for at := 0; at >= 0 && !affix(s); { // else the words, else the mark
@@ -190,6 +195,21 @@ func (c *column) written() (out []hypothesis) {
 		out = append(out, hypothesis{what: endsNot, p: c.name, set: []string{s}})
 	}
 	return out
+}
+
+// allowed reports whether messages to enough calls with a path elsewhere name a folder.
+func (c *column) allowed(rows []row, folder string) bool {
+	name := strings.TrimSuffix(folder, "/")
+	if _, may := origin.Show(origin.Recommendation, origin.Name, name, valueLimit); !may {
+		return false
+	}
+	var q quorum
+	for i := range rows {
+		if r := &rows[i]; r.Bad && r.in[c.name].kind == text && !strings.HasPrefix(r.in[c.name].text, folder) && Named(r.Message, name) {
+			q.add(r)
+		}
+	}
+	return q.of(leastBad)
 }
 
 // affix reports whether a line may say that a text begins or ends so: with a word and marks

@@ -18,7 +18,7 @@ import (
 var (
 	slotNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
 	signed     = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
-	longNumber = regexp.MustCompile(`\d{5,}|\d+[.:]\d+`)
+	longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
 )
 
 // kindOf masks what varies in a message: the values of the call, and long numbers.
@@ -118,7 +118,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 			return "", nil, false
 		}
 	case notIn:
-		show, narrow = valuesShown(worked), r.valuesSaid(behind)
+		show, narrow = valuesShown(worked), r.valuesSaid(s, behind)
 		if len(h.set) > maxSet && 2*len(show) < maxSet {
 			return "", nil, false // a few of many are no advice
 		}
@@ -144,8 +144,10 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		show = h.wordsShown(behind, s.parties)
 		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
-		show = h.usesShown(s.rows)
-		return "", show, len(show) > 0 && (len(h.valuesThere()) > 0) == slices.ContainsFunc(h.set, isThere)
+		if show = h.usesShown(s.rows); h.what == lastNotIn {
+			narrow = r.valuesSaid(s, behind)
+		}
+		return narrow, show, len(show) > 0 && (len(h.valuesThere()) > 0) == slices.ContainsFunc(h.set, isThere)
 	case taken, takenInRun:
 		r.given = given(s.rows, h.p)
 	default:
@@ -177,12 +179,18 @@ func (s *search) vouched(p string) bool {
 	return q.met(s.parties)
 }
 
-// formsShown are the forms that can be told.
+// formsShown are the forms that can be told, with what their letters stand for.
 func formsShown(forms []string) (show []string) {
+	last := -1 // of those with letters
 	for _, f := range forms {
-		if g, ok := formShown(f); ok {
-			show = append(show, g)
+		if name := dateForms[f]; name != "" {
+			show = append(show, name)
+		} else if plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+") {
+			last, show = len(show), append(show, "`"+f+"`")
 		}
+	}
+	if last >= 0 {
+		show[last] += " (A a letter, 0 a digit)"
 	}
 	return show
 }
@@ -199,17 +207,17 @@ func valuesShown(worked []value) (show []string) {
 
 // valuesSaid notes which values were refused, and tells at most three that no good call gave and that
 // failed calls of enough runs gave.
-func (r *Rule) valuesSaid(behind []*row) string {
+func (r *Rule) valuesSaid(s *search, behind []*row) string {
 	r.refused = map[string]bool{}
-	by, not := tally{}, []string(nil)
+	by, not, worked := tally{}, []string(nil), given(s.rows, r.when.p)
 	for _, b := range behind {
 		given := b.in[r.when.p].text
 		r.refused[given] = true
 		by.add(given, b)
 	}
-	for _, s := range slices.Sorted(maps.Keys(by)) {
-		if by[s].met(false) && !slices.Contains(r.when.set, s) && shown(s) && len(not) < 3 {
-			not = append(not, s)
+	for _, v := range slices.Sorted(maps.Keys(by)) {
+		if by[v].met(false) && !worked[v] && shown(v) && len(not) < 3 {
+			not = append(not, v)
 		}
 	}
 	if len(not) == 0 {
@@ -415,14 +423,6 @@ var plainForm = regexp.MustCompile(`^[0-9A+][0-9A .:/-]{0,23}$`)
 var dateForms = map[string]string{
 	"0000-00-00": "YYYY-MM-DD", "00.00.0000": "DD.MM.YYYY", "00:00": "HH:MM",
 	"0000-00-00 00:00:00": "YYYY-MM-DD HH:MM:SS", "0000-00-00A00:00:00": "YYYY-MM-DDTHH:MM:SS", "0000-00-00A00:00:00A": "YYYY-MM-DDTHH:MM:SSZ",
-}
-
-// formShown is how a form is shown; false for one that is no more than some letters.
-func formShown(f string) (string, bool) {
-	if name := dateForms[f]; name != "" {
-		return name, true
-	}
-	return "`" + f + "` (A a letter, 0 a digit)", plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+")
 }
 
 // sized reports whether a number may stand in a line as a bound.
