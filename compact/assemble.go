@@ -60,7 +60,8 @@ func assemble(c *conversation, p *plan, text string) assembled {
 	if place == len(c.messages) {
 		a.summary(place, text)
 	}
-	if n := len(c.messages) - 1; n >= 0 && c.messages[n].Kind == chat.Assistant && a.gone[n] && len(a.out.parsed) > 0 && a.out.parsed[len(a.out.parsed)-1].Role == "user" {
+	if n, m := len(c.messages)-1, len(a.out.parsed)-1; n >= 0 && m >= 0 && a.gone[n] &&
+		c.messages[n].Kind == chat.Assistant && a.out.parsed[m].Role == "user" {
 		a.add(a.say("assistant", bridgeText)) // the user speaks next
 	}
 	return a.out
@@ -148,14 +149,8 @@ func side(m *chat.Message) string {
 // keeps the speakers in turn, else as a part of a neighbour's.
 func (a *assembler) summary(i int, text string) {
 	next := a.c.nextKept(a.gone, i-1)
-	before := len(a.out.parsed) - 1
-	for before >= 0 && a.out.parsed[before].Fixed() {
-		before--
-	}
-	var left, right string
-	if before >= 0 && before == len(a.out.parsed)-1 {
-		left = side(&a.out.parsed[before])
-	}
+	before, left := a.before()
+	right := ""
 	if next < len(a.c.messages) {
 		right = side(&a.c.messages[next])
 	}
@@ -174,6 +169,21 @@ func (a *assembler) summary(i int, text string) {
 	default: // keep lets the assistant speak before the next message of the user
 		a.mine(a.say("user", text))
 	}
+}
+
+// before is the last assembled message that is not fixed, -1 for none, and who speaks in it if
+// none stands behind it.
+func (a *assembler) before() (n int, speaks string) {
+	last := len(a.out.parsed) - 1
+	for n = last; n >= 0; n-- {
+		if m := &a.out.parsed[n]; !m.Fixed() {
+			if n == last {
+				speaks = side(m)
+			}
+			return n, speaks
+		}
+	}
+	return -1, ""
 }
 
 // joins makes the summary a part of a message that is assembled already.

@@ -69,8 +69,9 @@ func (co *Compactor) read(ctx context.Context, r Request, untouched map[string]b
 		ms[i].Pinned = true
 	}
 	c := &conversation{
-		messages: ms, units: chat.Units(ms), unitOf: make([]int, len(ms)), cost: make([]int, len(ms)), known: map[int]*record{}, sent: map[int]jsontext.Value{},
-		older: map[int]earlierSummary{}, counter: co.counterFor(r.Model), media: co.cfg.MediaTokens, request: -1,
+		messages: ms, units: chat.Units(ms), unitOf: make([]int, len(ms)), cost: make([]int, len(ms)),
+		known: map[int]*record{}, sent: map[int]jsontext.Value{}, older: map[int]earlierSummary{},
+		counter: co.counterFor(r.Model), media: co.cfg.MediaTokens, request: -1,
 	}
 	c.status = make([]status, len(c.units))
 	for u := range c.units {

@@ -160,7 +160,10 @@ func reasonOf(err error) string {
 	if me, ok := errors.AsType[*memoryd.ModelError](err); ok {
 		return me.Reason
 	}
-	for _, known := range []error{errEmpty, errTruncated, summarize.ErrTooLong, errToolCall, errInvented, summarize.ErrPaused, summarize.ErrSpent, summarize.ErrBudget} {
+	for _, known := range []error{
+		errEmpty, errTruncated, errToolCall, errInvented,
+		summarize.ErrTooLong, summarize.ErrPaused, summarize.ErrSpent, summarize.ErrBudget,
+	} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
@@ -181,7 +184,8 @@ func (n *narrator) picked(answer memoryd.Completion, limit int) ([]string, error
 		return nil, errTruncated
 	}
 	text := strings.TrimSpace(thinking.ReplaceAllString(answer.Text, ""))
-	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") || strings.Contains(text, "<tool_call>") || strings.Contains(text, "<function=") {
+	if object := strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"); object ||
+		strings.Contains(text, "<tool_call>") || strings.Contains(text, "<function=") {
 		return nil, errToolCall
 	}
 	if n.w.conv.count(text) > limit {

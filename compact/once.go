@@ -43,7 +43,9 @@ func (m *memo[V]) put(key string, v V) { m.items.Add(key, memoItem[V]{v, m.clock
 
 // runFirst runs for all who join under the key, and lets them go whatever happens.
 // run gets what a beginning of the request became earlier, nil for nothing.
-func (c *Compactor) runFirst(ctx context.Context, r Request, k keys, prog *progress, run func(*replay) (Result, error)) (res Result, err error) {
+func (c *Compactor) runFirst(ctx context.Context, r Request, k keys, prog *progress,
+	run func(*replay) (Result, error),
+) (res Result, err error) {
 	defer func() { prog.end(res, err) }()
 	earlier := c.replayed(r, k)
 	err = lifecycle.Do(ctx, c.log, "compaction", func() (err error) {

@@ -62,5 +62,6 @@ func lookupHint(workspace, conversation string, room int) string {
 	if room < hintRoom {
 		return hintOpen + "memoryd_lookup, conversation " + conversation
 	}
-	return hintOpen + "memoryd_lookup over MCP, or GET /v1/workspaces/" + url.PathEscape(workspace) + "/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
+	return hintOpen + "memoryd_lookup over MCP, or GET /v1/workspaces/" + url.PathEscape(workspace) +
+		"/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
 }

@@ -269,7 +269,8 @@ func (c *Compactor) search(ctx context.Context, workspace, id string, q Wanted) 
 	hits := make([]Hit, min(q.Limit, len(all)))
 	for i := range hits {
 		f := &all[i]
-		hits[i] = Hit{f.id, f.message, len([]rune(f.body[:f.at])), textsafe.TailRunes(f.body[:f.at], 100) + textsafe.HeadRunes(f.body[f.at:], 200)}
+		before, from := f.body[:f.at], f.body[f.at:]
+		hits[i] = Hit{f.id, f.message, len([]rune(before)), textsafe.TailRunes(before, 100) + textsafe.HeadRunes(from, 200)}
 	}
 	return hits, nil
 }

@@ -41,7 +41,9 @@ func no(reason Reason, format string, args ...any) (*plan, *refusal) {
 
 // compactNow is one compaction that no other request shares. earlier is what a
 // beginning of the conversation became, nil for nothing.
-func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, name string, prof profile, settings string, prog *progress) (Result, error) {
+func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, name string, prof profile, settings string,
+	prog *progress,
+) (Result, error) {
 	began := c.clock()
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
@@ -227,8 +229,9 @@ func (w *run) objection(a *assembled) *refusal {
 	if b, ch := sizeOf(a.messages); a.tokens >= conv.total || b >= bytesBefore || ch >= charsBefore {
 		return &refusal{GainTooSmall, "the result would not be smaller"}
 	}
-	if gain := conv.total - a.tokens; !w.r.Force && float64(gain) < w.c.cfg.MinGainFraction*float64(conv.total) {
-		return &refusal{GainTooSmall, fmt.Sprintf("%d of %d tokens would be freed, the minimum is %.0f %%", gain, conv.total, 100*w.c.cfg.MinGainFraction)}
+	gain, least := conv.total-a.tokens, w.c.cfg.MinGainFraction
+	if !w.r.Force && float64(gain) < least*float64(conv.total) {
+		return &refusal{GainTooSmall, fmt.Sprintf("%d of %d tokens would be freed, the minimum is %.0f %%", gain, conv.total, 100*least)}
 	}
 	if a.broken {
 		return &refusal{InvalidResult, "the result would not be valid JSON"}

@@ -277,6 +277,8 @@ func (m *Message) toolCalls(w *wire) {
 
 // resultFields turns the content of a tool message into its one result.
 func (m *Message) resultFields(w *wire) {
-	m.Results = append(m.Results, Output{ID: loosejson.Text(w.ToolCallID), Name: loosejson.Text(w.Name), Legacy: m.Role == "function", Text: m.Text()})
+	m.Results = append(m.Results, Output{
+		ID: loosejson.Text(w.ToolCallID), Name: loosejson.Text(w.Name), Legacy: m.Role == "function", Text: m.Text(),
+	})
 	m.Texts = nil
 }

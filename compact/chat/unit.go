@@ -1,6 +1,9 @@
 package chat
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Unit is kept or removed as a whole.
 type Unit struct {
@@ -166,60 +169,76 @@ func (p Problem) String() string { return fmt.Sprintf("message %d: %s %q", p.Ind
 // Check lists what a strict provider would reject. A call at the very end that still waits
 // for its result is not a fault.
 func Check(ms []Message) []Problem {
-	var ps []Problem
-	waiting := map[string]int{} // key of call to how many results it still needs
-	owner, need := -1, 0
-	flush := func() {
-		if need > 0 {
-			for i := owner; i < len(ms) && (i == owner || ms[i].Item); i++ {
-				for _, c := range ms[i].Calls {
-					if k := callKey(c); waiting[k] > 0 {
-						delete(waiting, k)
-						ps = append(ps, Problem{Unanswered, i, c.ID})
-					}
-				}
-			}
+	c := checker{ms: ms, owner: -1, waiting: map[string]int{}, seen: map[string]bool{}}
+	if first := slices.IndexFunc(ms, func(m Message) bool { return m.Kind != System }); first >= 0 {
+		if m := &ms[first]; m.Role != "user" || len(m.Results) > 0 {
+			c.problem(NotUserFirst, first, "")
 		}
-		clear(waiting)
-		owner, need = -1, 0
 	}
-	seen, first := map[string]bool{}, true
 	for i := range ms {
 		m := &ms[i]
-		if m.Kind != System && first {
-			first = false
-			if m.Role != "user" || len(m.Results) > 0 {
-				ps = append(ps, Problem{NotUserFirst, i, ""})
-			}
-		}
 		if len(m.Results) == 0 && !m.Item {
-			flush()
+			c.flush()
 		}
 		for _, r := range m.Results {
-			k := r.key()
-			switch {
-			case waiting[k] > 0:
-				waiting[k]--
-				need--
-			case seen[k]:
-				ps = append(ps, Problem{Detached, i, r.ID})
-			default:
-				ps = append(ps, Problem{OrphanResult, i, r.ID})
-			}
+			c.result(i, r)
 		}
-		for _, c := range m.Calls {
-			if owner != i && (!m.Item || owner < 0) { // items in a row are parallel calls
-				flush()
-			}
-			if owner < 0 {
-				owner = i
-			}
-			seen[callKey(c)] = true
-			waiting[callKey(c)]++
-			need++
+		for _, call := range m.Calls {
+			c.call(i, call)
 		}
 	}
-	return ps
+	return c.problems
+}
+
+// checker goes through messages with the calls that still need results.
+type checker struct {
+	ms       []Message
+	problems []Problem
+	owner    int             // the message with the first of the calls; -1: there are none
+	waiting  map[string]int  // how many results each of them still needs, by its key
+	seen     map[string]bool // keys of all calls so far
+}
+
+func (c *checker) problem(f Fault, i int, id string) {
+	c.problems = append(c.problems, Problem{f, i, id})
+}
+
+// call takes a call of message i.
+func (c *checker) call(i int, call Call) {
+	if c.owner != i && !c.ms[i].Item { // items in a row are parallel calls
+		c.flush()
+	}
+	if c.owner < 0 {
+		c.owner = i
+	}
+	c.seen[callKey(call)] = true
+	c.waiting[callKey(call)]++
+}
+
+// result takes a result in message i.
+func (c *checker) result(i int, r Output) {
+	switch k := r.key(); {
+	case c.waiting[k] > 0:
+		c.waiting[k]--
+	case c.seen[k]:
+		c.problem(Detached, i, r.ID)
+	default:
+		c.problem(OrphanResult, i, r.ID)
+	}
+}
+
+// flush tells of the calls that lack results, for they get none any more.
+func (c *checker) flush() {
+	for i := c.owner; i >= 0 && i < len(c.ms) && (i == c.owner || c.ms[i].Item); i++ {
+		for _, call := range c.ms[i].Calls {
+			if k := callKey(call); c.waiting[k] > 0 {
+				delete(c.waiting, k)
+				c.problem(Unanswered, i, call.ID)
+			}
+		}
+	}
+	clear(c.waiting)
+	c.owner = -1
 }
 
 // Introduced lists the problems of after that before did not have: compaction must never add

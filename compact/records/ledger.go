@@ -1,6 +1,7 @@
 package records
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,50 +64,37 @@ func leaves(n *node) (all string) {
 // readCall makes a line of a call, or what it gave of one whose answer is long.
 func (s *Set) readCall(texts []Text, i int) {
 	t := &texts[i]
-	n, ok := parseJSON(t.Body)
-	var cells, args []cell
-	limit, plan := argsLimit, false
-	if ok && n.kind == '{' {
-		args = (&walker{s: s, t: t, call: true}).cells(&n)
-		cells, plan = args, listed(&n)
-	} else if body := visible(t.Body); body != "" && body != "{}" {
-		text := s.redact("", shorten(body, argsLimit))
-		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
-	}
-	if plan {
-		limit = listLimit
-	}
+	cells, object, plan := s.arguments(t)
 	it := &item{kind: callItem, place: t.Place, plan: plan}
-	for i := range cells {
-		for _, k := range cells[i].values {
-			v := &s.values.all[k]
-			v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept || t.Place > s.asked
-		}
-		it.values = append(it.values, cells[i].values...)
+	for _, c := range cells {
+		it.values = append(it.values, c.values...)
 	}
-	var named []string
-	for _, k := range it.values {
-		if v := &s.values.all[k]; v.ident && !slices.Contains(named, v.text) {
-			named = append(named, v.text)
-		}
-	}
-	slices.Sort(named)
-	it.thing = strings.Join(named, " ")
+	it.thing = s.passed(t, it.values)
 	later := s.last[keyOf(t)]
 	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
 	}
-	for i := range cells {
-		if brief && (cells[i].ident || written(cells[i].whole)) {
-			s.acted[cells[i].whole] = act{label(t.Tool), t.Place}
+	if brief {
+		for _, c := range cells {
+			if c.ident || written(c.whole) {
+				s.acted[c.whole] = act{label(t.Tool), t.Place}
+			}
 		}
 	}
 	if t.Kept || !brief {
+		var args []cell
+		if object {
+			args = cells
+		}
 		s.readOutput(t, args)
 	}
 	if t.Kept || !brief && t.Output != "" {
 		return
+	}
+	limit := argsLimit
+	if plan {
+		limit = listLimit
 	}
 	it.text = callMark + label(t.Tool) + "(" + ends(joined(cells), limit) + ")"
 	if short != "" {
@@ -114,6 +102,34 @@ func (s *Set) readCall(texts []Text, i int) {
 		it.values = append(it.values, s.values.words(short, t.Place, false)...)
 	}
 	s.add(it)
+}
+
+// arguments are those of a call, or its text where they are no object; plan reports nothing but
+// a list of things.
+func (s *Set) arguments(t *Text) (cells []cell, object, plan bool) {
+	if n, ok := parseJSON(t.Body); ok && n.kind == '{' {
+		return (&walker{s: s, t: t, call: true}).cells(&n), true, listed(&n)
+	}
+	body := visible(t.Body)
+	if body == "" || body == "{}" {
+		return nil, false, false
+	}
+	text := s.redact("", shorten(body, argsLimit))
+	return []cell{{text: text, values: s.values.words(text, t.Place, true)}}, false, false
+}
+
+// passed notes that values were passed to a call, and gives the things that they name.
+func (s *Set) passed(t *Text, values []int32) (things string) {
+	var named []string
+	for _, k := range values {
+		v := &s.values.all[k]
+		v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept || t.Place > s.asked
+		if v.ident && !slices.Contains(named, v.text) {
+			named = append(named, v.text)
+		}
+	}
+	slices.Sort(named)
+	return strings.Join(named, " ")
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
@@ -172,21 +188,23 @@ func (w *walker) changed(r, old *row, cells []cell) {
 	}
 	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool, thing: r.of.text}
 	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
-	if old == nil {
-		cells = nil
-		if v := &w.s.values.all[r.of.values[0]]; int(v.first) == w.t.Place && !holds(w.args, r.of.whole) {
-			it.by = "" // nobody had named it: the call made it
+	var news []cell
+	if old != nil {
+		for _, c := range cells {
+			if c.text != r.of.text && c.text != old.texts[c.label] {
+				c.text = shorten(c.text, argsLimit)
+				news = append(news, c)
+			}
 		}
-	} else if cells = slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.text == r.of.text || c.text == old.texts[c.label] }); len(cells) == 0 {
-		return
-	} else {
-		for i := range cells {
-			cells[i].text = shorten(cells[i].text, argsLimit)
+		if len(news) == 0 {
+			return
 		}
 		w.s.acts[w.t.Tool], w.s.acted[r.of.whole] = true, act{label(w.t.Tool), w.t.Place}
-		it.text += ": " + ends(joined(cells), shortOutput)
+		it.text += ": " + ends(joined(news), shortOutput)
+	} else if v := &w.s.values.all[r.of.values[0]]; int(v.first) == w.t.Place && !holds(w.args, r.of.whole) {
+		it.by = "" // nobody had named it: the call made it
 	}
-	for _, c := range append(cells, w.args...) {
+	for _, c := range append(news, w.args...) {
 		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
@@ -218,7 +236,7 @@ const nowMark = callMark + "now: "
 // findOwner finds whose records stand side by side: what stands behind one label in records
 // of other things, has records of its own or was passed to a call, and is not the same in all.
 func (s *Set) findOwner() {
-	rows, values, used := map[string]int{}, map[string]map[string]bool{}, map[string]bool{}
+	labels := map[string]*ownerLabel{}
 	for _, it := range s.items {
 		if it.row == nil || !it.row.keyed || it.row.units[0] != it {
 			continue
@@ -228,24 +246,37 @@ func (s *Set) findOwner() {
 			if l == it.row.of.label || !identifies(v) || dated.MatchString(v) || !known {
 				continue
 			}
-			if rows[l]++; values[l] == nil {
-				values[l] = map[string]bool{}
+			o := labels[l]
+			if o == nil {
+				o = &ownerLabel{values: map[string]int32{}}
+				labels[l] = o
 			}
-			values[l][v] = true
-			used[l] = used[l] || s.values.all[k].passed || s.newest[identity{l, v}] != nil
+			o.rows++
+			o.values[v] = s.values.all[k].last
+			o.used = o.used || s.values.all[k].passed || s.newest[identity{l, v}] != nil
 		}
 	}
 	most := 0
-	for l, n := range rows {
-		if !used[l] || len(values[l]) < 2 || n == len(values[l]) || n < most || n == most && l > s.owner {
-			continue
-		}
-		most, s.owner, s.serves = n, l, ""
-		for v := range values[l] {
-			old, now := &s.values.all[s.values.index[s.serves]], &s.values.all[s.values.index[v]]
-			if s.serves == "" || now.last > old.last || now.last == old.last && v > s.serves {
-				s.serves = v
-			}
+	for _, l := range slices.Sorted(maps.Keys(labels)) {
+		if o := labels[l]; o.used && len(o.values) > 1 && o.rows > len(o.values) && o.rows > most {
+			most, s.owner, s.serves = o.rows, l, o.newest()
 		}
 	}
+}
+
+// ownerLabel is what stands behind a label in records of other things.
+type ownerLabel struct {
+	rows   int              // records that have it
+	values map[string]int32 // where each value stands last
+	used   bool             // one has records of its own or was passed to a call
+}
+
+// newest is the value that stands last of all.
+func (o *ownerLabel) newest() (v string) {
+	for _, each := range slices.Sorted(maps.Keys(o.values)) {
+		if v == "" || o.values[each] >= o.values[v] {
+			v = each
+		}
+	}
+	return v
 }

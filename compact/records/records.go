@@ -136,7 +136,10 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, acted: map[string]act{}, acts: map[string]bool{}, listed: map[string]*listing{}}
+	s := &Set{
+		o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{},
+		acted: map[string]act{}, acts: map[string]bool{}, listed: map[string]*listing{},
+	}
 	size := 0
 	for i := range texts {
 		t := &texts[i]

@@ -28,7 +28,10 @@ type Selection struct {
 // worth the weights of those of its values that are nowhere else yet. It counts more if a
 // person wrote it or a call changed something. Select may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{
+		s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), shapes: map[string]bool{},
+		scarce: room < keyRoom, bare: room < headRoom,
+	}
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
 	}
@@ -158,7 +161,9 @@ func (c *choice) from(items []*item, share, room int) (used int) {
 func (c *choice) worth(it *item) float64 {
 	sum, about := 0.0, it.subject().meant
 	for i, k := range it.values {
-		if asked := it.row != nil && c.s.values.all[k].focus && c.s.values.all[k].ident; (asked || !c.stands[k]) && !slices.Contains(it.values[:min(i, 24)], k) {
+		v := &c.s.values.all[k]
+		asked := it.row != nil && v.focus && v.ident
+		if (asked || !c.stands[k]) && !slices.Contains(it.values[:min(i, 24)], k) {
 			sum += c.weights[k]
 		}
 	}
@@ -266,98 +271,82 @@ func (c *choice) take(it *item) {
 // write puts the lines in the order of the conversation, records under their head.
 func (c *choice) write() Selection {
 	out := Selection{Tokens: c.used}
-	var heads []*item
-	under, shapes, written, rows := map[*item][]*string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
+	var blocks []*block
+	of, shapes, written := map[*item]*block{}, map[string]bool{}, map[*row]bool{}
 	for _, it := range c.s.items {
-		if !it.taken || written[it.row] {
-			continue
-		}
-		head, text := c.headOf(it), it.text
 		switch {
+		case !it.taken || written[it.row]:
 		case it.is(userItem | assistantItem):
 			out.Said = append(out.Said, it.text)
-			continue
 		case it.kind == callItem:
 			out.Done = append(out.Done, it.text)
-			continue
-		case it.kind == headItem || head == nil:
-			head = it
-		}
-		if it.row != nil {
-			written[it.row] = true
-			rows[head]++
-			text = c.rowText(it.row, shapes)
-		}
-		if under[head] == nil {
-			heads = append(heads, head)
-			under[head] = []*string{}
-			if head != it || it.row == nil {
-				under[head] = append(under[head], new(head.text))
+		default:
+			head := c.headOf(it)
+			if it.kind == headItem || head == nil {
+				head = it
 			}
-		}
-		if head != it || it.row != nil {
-			under[head] = append(under[head], &text)
-		}
-		for _, thing := range head.things {
-			if by, ok := c.s.acted[thing]; ok && it.kind == quoteItem {
-				if head.before = ""; by.place > it.place {
-					head.before = by.tool
+			b := of[head]
+			if b == nil {
+				b = &block{head: head}
+				of[head], blocks = b, append(blocks, b)
+				if head != it || it.row == nil {
+					b.lines = append(b.lines, head.text)
 				}
 			}
+			if it.row != nil {
+				written[it.row] = true
+				b.rows++
+				b.lines = append(b.lines, c.rowText(it.row, shapes))
+			} else if head != it {
+				b.lines = append(b.lines, it.text)
+			}
+			c.noteBefore(head, it)
 		}
 	}
 	if c.s.owner != "" && c.s.serves != "" {
 		out.Done = append(out.Done, nowMark+c.s.owner+" "+c.s.serves)
 	}
-	for _, head := range heads {
-		lines := under[head]
-		if head.before != "" {
-			*lines[0] += " (before " + head.before + ")"
-		}
-		if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
-			*lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
-		}
-		for _, l := range lines {
-			out.Records = append(out.Records, *l)
-		}
+	for _, b := range blocks {
+		out.Records = append(out.Records, b.text()...)
 	}
 	return out
 }
 
+// block is a head and what stands below it; what has no head stands alone.
+type block struct {
+	head  *item
+	lines []string
+	rows  int // records among them
+}
+
+// text is the lines, the first with what is to be known of all.
+func (b *block) text() []string {
+	if b.head.before != "" {
+		b.lines[0] += " (before " + b.head.before + ")"
+	}
+	if b.head.kind == headItem && b.head.rows > 2 && b.rows > 0 && b.rows < b.head.rows {
+		b.lines[0] += fmt.Sprintf(" (%d of %d)", b.rows, b.head.rows) // who chooses must know that there is more
+	}
+	return b.lines
+}
+
+// noteBefore notes at the head of a quote which tool changed later what it was asked about.
+func (c *choice) noteBefore(head, it *item) {
+	if it.kind != quoteItem {
+		return
+	}
+	for _, thing := range head.things {
+		if by, ok := c.s.acted[thing]; ok {
+			if head.before = ""; by.place > it.place {
+				head.before = by.tool
+			}
+		}
+	}
+}
+
 // rowText writes what was taken of a record, behind what identifies it.
 func (c *choice) rowText(r *row, shapes map[string]bool) string {
-	var cells []cell
-	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
-	for _, u := range r.units {
-		if !u.taken || u.text == "" {
-			if u.label != "" && u.text != "" && !u.stale {
-				left[u.label]++
-			}
-			continue
-		}
-		text := u.text
-		if c.unkeyed(u, shapes) {
-			text, bare = u.bare, bare || u.label == ""
-		}
-		shapes[u.shape] = true
-		if n := len(cells) - 1; n >= 0 && u.label != "" && cells[n].label == u.label {
-			cells[n].text += "; " + text
-		} else {
-			cells = append(cells, cell{label: u.label, text: text})
-		}
-	}
-	for i := range cells {
-		if n := left[cells[i].label]; n > 0 {
-			cells[i].text += fmt.Sprintf("; %d more", n)
-		}
-		if cells[i].label != "" && strings.Contains(cells[i].text, " ") {
-			cells[i].text = "[" + cells[i].text + "]"
-		}
-	}
-	text := joined(cells)
-	if bare && len(cells) > 1 {
-		text = strings.Replace(text, ", ", " | ", 1)
-	}
+	text := c.takenOf(r, shapes)
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
 	if by := c.s.acted[r.of.whole]; r.keyed && by.place > r.units[0].place {
 		name += " (before " + by.tool + ")"
@@ -374,6 +363,50 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	}
 	if slices.ContainsFunc(ourMarks, func(mark string) bool { return strings.HasPrefix(text, mark) }) {
 		return quoteMark + text // no text of a tool looks like ours
+	}
+	return text
+}
+
+// takenOf joins the units of a record that were taken, those of one list side by side.
+func (c *choice) takenOf(r *row, shapes map[string]bool) string {
+	var cells []cell
+	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
+	for _, u := range r.units {
+		if u.text == "" {
+			continue
+		}
+		if !u.taken {
+			if !u.stale {
+				left[u.label]++
+			}
+			continue
+		}
+		text := u.text
+		if c.unkeyed(u, shapes) {
+			text, bare = u.bare, bare || u.label == ""
+		}
+		shapes[u.shape] = true
+		if n := len(cells) - 1; n >= 0 && u.label != "" && cells[n].label == u.label {
+			cells[n].text += "; " + text
+		} else {
+			cells = append(cells, cell{label: u.label, text: text})
+		}
+	}
+	for i := range cells {
+		x := &cells[i]
+		if x.label == "" {
+			continue
+		}
+		if n := left[x.label]; n > 0 {
+			x.text += fmt.Sprintf("; %d more", n)
+		}
+		if strings.Contains(x.text, " ") {
+			x.text = "[" + x.text + "]"
+		}
+	}
+	text := joined(cells)
+	if bare && len(cells) > 1 {
+		text = strings.Replace(text, ", ", " | ", 1)
 	}
 	return text
 }
