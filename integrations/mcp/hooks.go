@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
 
 // hookFile is where a host keeps its hooks, and how it writes one.
@@ -85,17 +85,27 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 	if !ok {
 		return Change{}, unknownHookHost(host)
 	}
-	entry := jsonOf(h.entry(command))
-	return planned(h.path(home), func(text []byte) (_ []byte, err error) {
+	entry := valueOf(jsonOf(h.entry(command)))
+	return planned(h.path(home), func(text []byte) ([]byte, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			text = []byte("{}\n")
 		}
-		for _, event := range h.events {
-			if text, err = withHook(text, host, event, entry, h.version); err != nil {
-				return nil, err
+		return editHooks(text, func(all, hooks *hujson.Object) error {
+			for _, event := range h.events {
+				if err := putHook(hooks, host, event, entry); err != nil {
+					return err
+				}
 			}
-		}
-		return text, nil
+			if place(all, "hooks") >= 0 {
+				return nil
+			}
+			hooks.Members[0].Name.BeforeExtra, hooks.AfterExtra = hujson.Extra(madeObject[1:]), hujson.Extra("\n  ")
+			put(all, "hooks", hooks)
+			if h.version > 0 && place(all, "version") < 0 {
+				put(all, "version", hujson.Int(int64(h.version)))
+			}
+			return nil
+		})
 	})
 }
 
@@ -106,20 +116,18 @@ func UninstallHooks(host, home string) (Change, error) {
 		return Change{}, unknownHookHost(host)
 	}
 	return planned(h.path(home), func(text []byte) ([]byte, error) {
-		_, events, err := hooksIn(text)
-		if err != nil {
-			return nil, err
-		}
-		was := text
-		for _, e := range slices.Backward(events) {
-			if text, err = withoutHook(text, host, e.name, h.version); err != nil {
-				return nil, err
+		after, err := editHooks(text, func(all, hooks *hujson.Object) error {
+			for _, event := range slices.Backward(slices.Clone(hooks.Members)) {
+				if err := removeHook(all, hooks, host, nameOf(event), h.version); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err == nil && bytes.Equal(text, after) {
+			err = errors.New("memoryd is not installed there")
 		}
-		if bytes.Equal(was, text) {
-			return nil, errors.New("memoryd is not installed there")
-		}
-		return text, nil
+		return after, err
 	})
 }
 
@@ -135,111 +143,88 @@ const (
 	madeEnd    = "\n    ]"
 )
 
-// hooksIn finds the object with the hooks, nil where there is none, and its lists.
-func hooksIn(text []byte) (whole *member, events members, err error) {
-	all, err := readLoose(text)
+// editHooks lets edit change a file, and in it the object with the hooks, which is empty where
+// there is none.
+func editHooks(text []byte, edit func(all, hooks *hujson.Object) error) ([]byte, error) {
+	whole, err := readWhole(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
+		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
-	i := all.index("hooks")
-	if i < 0 {
-		return nil, nil, nil
+	all, err := objectIn(&whole)
+	if err != nil {
+		return nil, err
 	}
-	if events, err = readLoose(text[all[i].start():all[i].to]); err != nil {
-		return nil, nil, fmt.Errorf("hooks: %w", err)
+	hooks := &hujson.Object{}
+	if i := place(all, "hooks"); i >= 0 {
+		if hooks, err = objectIn(&all.Members[i].Value); err != nil {
+			return nil, fmt.Errorf("hooks: %w", err)
+		}
 	}
-	return &all[i], events, nil
+	if err := edit(all, hooks); err != nil {
+		return nil, err
+	}
+	return whole.Pack(), nil
 }
 
-// listOfHooks reads an event's list: where it stands in the text, and its entries.
-func listOfHooks(text []byte, event string) (from, to int, entries []member, err error) {
-	whole, events, err := hooksIn(text)
-	i := events.index(event)
-	if err != nil || i < 0 {
-		return -1, -1, nil, err
+// hooksOf gives the list of an event, nil where there is none, and which entry is memoryd's, -1
+// for none.
+func hooksOf(hooks *hujson.Object, host, event string) (list *hujson.Array, own int, err error) {
+	i := place(hooks, event)
+	if i < 0 {
+		return nil, -1, nil
 	}
-	from, to = whole.start()+events[i].start(), whole.start()+events[i].to
-	d := jsontext.NewDecoder(bytes.NewReader(plainJSON(text[from:to])))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
-		return 0, 0, nil, fmt.Errorf("hooks.%s: it is not a list", event)
+	list, ok := hooks.Members[i].Value.Value.(*hujson.Array)
+	if !ok {
+		return nil, -1, fmt.Errorf("hooks.%s: it is not a list", event)
 	}
-	for d.PeekKind() != ']' {
-		v, err := d.ReadValue()
-		if err != nil {
-			return 0, 0, nil, fmt.Errorf("hooks.%s: %w", event, err)
-		}
-		end := int(d.InputOffset())
-		entries = append(entries, member{value: v.Clone(), from: from + end - len(v), to: from + end})
-	}
-	return from, to, entries, nil
+	return list, slices.IndexFunc(list.Elements, func(v hujson.Value) bool { return ours(textOf(v.Value), host) }), nil
 }
 
 func ours(v []byte, host string) bool {
 	return bytes.Contains(v, []byte("memoryd")) && bytes.Contains(v, []byte(hookWords(host)))
 }
 
-// withHook puts memoryd's entry at the end of an event's list, or in the place of the one
-// that is there, and changes no other byte.
-func withHook(text []byte, host, event string, entry []byte, version int) ([]byte, error) {
-	whole, _, err := hooksIn(text)
-	if err != nil {
-		return nil, err
-	}
-	from, _, entries, err := listOfHooks(text, event)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(entries, func(x member) bool { return ours(x.value, host) }); i >= 0 {
-		return slices.Concat(text[:entries[i].from], entry, text[entries[i].to:]), nil
-	}
+// putHook puts memoryd's entry at the end of an event's list, or in the place of the one that is
+// there.
+func putHook(hooks *hujson.Object, host, event string, entry hujson.ValueTrimmed) error {
+	list, own, err := hooksOf(hooks, host, event)
 	switch {
-	case len(entries) > 0:
-		last := entries[len(entries)-1]
-		return slices.Concat(text[:last.to], []byte(",\n      "), entry, text[last.to:]), nil
-	case from >= 0:
-		return slices.Concat(text[:from+1], entry, text[from+1:]), nil
+	case err != nil:
+		return err
+	case list == nil:
+		put(hooks, event, valueOf([]byte(madeList+string(textOf(entry))+madeEnd)))
+	case own >= 0:
+		list.Elements[own].Value = entry
+	default:
+		v := hujson.Value{Value: entry}
+		if len(list.Elements) > 0 {
+			v.BeforeExtra = hujson.Extra("\n      ")
+		}
+		list.Elements = attach(list.Elements, v, itself)
 	}
-	list := []byte(madeList + string(entry) + madeEnd)
-	if whole != nil {
-		at := whole.start()
-		return slices.Concat(text[:at], spliceMember(text[at:whole.to], event, list), text[whole.to:]), nil
-	}
-	all, _ := readLoose(text) // it was read above
-	text = spliceMember(text, "hooks", []byte(madeObject+fmt.Sprintf("%q: ", event)+string(list)+"\n  }"))
-	if version > 0 && all.index("version") < 0 {
-		text = spliceMember(text, "version", fmt.Append(nil, version))
-	}
-	return text, nil
+	return nil
 }
 
-// withoutHook undoes withHook.
-func withoutHook(text []byte, host, event string, version int) ([]byte, error) {
-	from, to, entries, err := listOfHooks(text, event)
-	if err != nil {
-		return nil, err
+// removeHook undoes putHook, and takes what install made away whole.
+func removeHook(all, hooks *hujson.Object, host, event string, version int) error {
+	list, own, err := hooksOf(hooks, host, event)
+	if err != nil || own < 0 {
+		return err
 	}
-	i := slices.IndexFunc(entries, func(x member) bool { return ours(x.value, host) })
-	switch {
-	case i < 0:
-		return text, nil
-	case i > 0:
-		return slices.Concat(text[:entries[i-1].to], text[entries[i].to:]), nil
-	case len(entries) > 1:
-		return slices.Concat(text[:entries[0].from], text[entries[1].from:]), nil
-	case !bytes.HasPrefix(text[from:to], []byte(madeList)):
-		return slices.Concat(text[:entries[0].from], text[entries[0].to:]), nil
+	if len(list.Elements) > 1 || !bytes.HasPrefix(textOf(list), []byte(madeList)) {
+		list.Elements = detach(list.Elements, own, itself, itself)
+		return nil
 	}
-	whole, events, _ := hooksIn(text) // it was read above
-	object := text[whole.start():whole.to]
-	if len(events) > 1 || !bytes.HasPrefix(object, []byte(madeObject)) {
-		return slices.Concat(text[:whole.start()], spliceMember(object, event, nil), text[whole.to:]), nil
+	if len(hooks.Members) > 1 || !bytes.HasPrefix(textOf(hooks), []byte(madeObject)) {
+		remove(hooks, event)
+		return nil
 	}
-	all, _ := readLoose(text)
-	last := len(all) - 1
-	if version > 0 && last > 0 && all[last].name == "version" && all[last-1].name == "hooks" { // made with it
-		text = spliceMember(text, "version", nil)
+	last := len(all.Members) - 1
+	if version > 0 && last > 0 && nameOf(all.Members[last]) == "version" && nameOf(all.Members[last-1]) == "hooks" { // made with it
+		remove(all, "version")
 	}
-	return spliceMember(text, "hooks", nil), nil
+	remove(all, "hooks")
+	return nil
 }
 
 // ShellWord returns a word as a shell reads it.

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // host is a program whose configuration names MCP servers.
@@ -161,21 +163,21 @@ func planned(path string, edit func(text []byte) ([]byte, error)) (Change, error
 
 // entryJSON writes an entry in the shape of a host. A kind of "" is left out.
 func entryJSON(e Entry, h host, kind string, rest map[string]json.RawMessage) json.RawMessage {
-	all := members{}
+	var head string
 	if kind != "" {
-		all = all.set("type", []byte(`"`+kind+`"`))
+		head = `"type":"` + kind + `",`
 	}
-	if rest == nil && h.more != "" {
-		more, _ := readLoose([]byte("{" + h.more + "}")) // it stands in this file
-		all = append(all, more...)
+	if rest == nil {
+		head += h.more
 	}
+	all, _ := readLoose([]byte("{" + head + "}")) // it stands in this file
 	if h.list {
-		all = all.set("command", jsonOf(append([]string{e.Command}, e.Args...)))
+		put(all, "command", valueOf(jsonOf(append([]string{e.Command}, e.Args...))))
 	} else {
-		all = all.set("command", jsonOf(e.Command)).set("args", jsonOf(e.Args))
+		put(all, "command", valueOf(jsonOf(e.Command)))
+		put(all, "args", valueOf(jsonOf(e.Args)))
 	}
-	text, _ := all.with(rest) // made of values that are JSON
-	return text
+	return with(all, rest)
 }
 
 // started reads how an entry of a host starts its server.
@@ -253,17 +255,18 @@ func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	if text, kept := replaced(was.Args); kept && len(rest) == 0 {
 		return json.RawMessage(text), nil
 	} else if all, err := readLoose([]byte(text)); kept && err == nil {
-		return all.with(rest)
+		return with(all, rest), nil
 	}
 	i := slices.Index(was.Args, "--remote")
 	if i < 0 || i+1 == len(was.Args) {
 		return nil, errors.New("it does not say which server it wraps")
 	}
-	all := members{}
+	all := &hujson.Object{}
 	if kind != "" {
-		all = all.set("type", []byte(map[bool]string{true: `"remote"`, false: `"http"`}[h.list]))
+		put(all, "type", hujson.String(map[bool]string{true: "remote", false: "http"}[h.list]))
 	}
-	return all.set("url", jsonOf(was.Args[i+1])).with(rest)
+	put(all, "url", valueOf(jsonOf(was.Args[i+1])))
+	return with(all, rest), nil
 }
 
 // addressing are the members that say where a server listens: the first one how.
@@ -273,11 +276,14 @@ var addressing = []string{"type", "url", "serverUrl", "httpUrl"}
 // holds more than the address, the members that do not stay.
 func addressed(raw json.RawMessage) string {
 	all, err := readLoose(raw)
-	of := slices.DeleteFunc(slices.Clone(all), func(m member) bool { return !slices.Contains(addressing, m.name) })
-	if text, failed := of.with(nil); len(of) < len(all) && err == nil && failed == nil {
-		return string(text)
+	if err != nil {
+		return string(raw)
 	}
-	return string(raw)
+	of := slices.DeleteFunc(slices.Clone(all.Members), func(m hujson.ObjectMember) bool { return !slices.Contains(addressing, nameOf(m)) })
+	if len(of) == len(all.Members) {
+		return string(raw)
+	}
+	return string(with(&hujson.Object{Members: of}, nil))
 }
 
 // replaced is what addressed gave, of the words that start a wrapper.

@@ -2,87 +2,143 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
-
-// members is an object whose members keep their order.
-type members []member
-
-type member struct {
-	name     string
-	value    jsontext.Value
-	from, to int // where it stood in the text that it was read from
-}
 
 // readLoose reads an object that may hold comments and trailing commas: it is for edits that
 // leave them in the text.
-func readLoose(text []byte) (members, error) {
-	text = plainJSON(text)
-	d := jsontext.NewDecoder(bytes.NewReader(text))
-	if t, err := d.ReadToken(); err != nil {
+func readLoose(text []byte) (*hujson.Object, error) {
+	v, err := readWhole(text)
+	if err != nil {
 		return nil, err
-	} else if t.Kind() != '{' {
+	}
+	return objectIn(&v)
+}
+
+// readWhole is readLoose with what stands around the object.
+func readWhole(text []byte) (hujson.Value, error) {
+	plain := jsontext.Value(plainJSON(text))
+	if err := plain.Compact(); err != nil { // a name may not stand twice
+		return hujson.Value{}, err
+	}
+	return hujson.Parse(bytes.Clone(text))
+}
+
+func objectIn(v *hujson.Value) (*hujson.Object, error) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
 		return nil, errors.New("it is not a JSON object")
 	}
-	var all members
-	for d.PeekKind() == '"' {
-		from := int(d.InputOffset())
-		from += len(text[from:]) - len(bytes.TrimLeft(text[from:], ", \t\r\n"))
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		n := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, member{n, value.Clone(), from, int(d.InputOffset())})
+	return o, nil
+}
+
+// plainJSON puts blanks in the place of comments and of trailing commas.
+func plainJSON(text []byte) []byte {
+	plain, _ := hujson.Standardize(bytes.Clone(text)) // what cannot be read stays as it is
+	return plain
+}
+
+// place is where a member of the name stands, -1 where there is none.
+func place(o *hujson.Object, name string) int {
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return nameOf(m) == name })
+}
+
+func nameOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() } //nolint:forcetypeassert // names are texts
+
+// valueOf reads what a value is made of; nil where it is no JSON.
+func valueOf(text []byte) hujson.ValueTrimmed {
+	v, _ := hujson.Parse(bytes.Clone(text))
+	return v.Value
+}
+
+// textOf is the text of a value as it was written.
+func textOf(v hujson.ValueTrimmed) []byte { return hujson.Value{Value: v}.Pack() }
+
+// sameJSON reports values that differ in nothing but blanks, comments and trailing commas.
+func sameJSON(a, b hujson.ValueTrimmed) bool {
+	x, y := hujson.Value{Value: a}.Clone(), hujson.Value{Value: b}.Clone()
+	x.Minimize()
+	y.Minimize()
+	return bytes.Equal(x.Pack(), y.Pack())
+}
+
+// attach puts an entry at the end of a list, or a member at the end of an object: end is the value
+// that it ends with. What stood behind the last one stands behind it.
+func attach[T any](list []T, entry T, end func(*T) *hujson.Value) []T {
+	if n := len(list); n > 0 {
+		last := end(&list[n-1])
+		end(&entry).AfterExtra, last.AfterExtra = last.AfterExtra, nil
 	}
-	_, err := d.ReadToken()
-	return all, err
+	return append(list, entry)
 }
 
-// index is the place of a member, -1 where there is none of the name.
-func (m members) index(name string) int {
-	return slices.IndexFunc(m, func(x member) bool { return x.name == name })
+// detach takes an entry or a member away, with the comma that it needed; begin is the value that
+// one begins with.
+func detach[T any](list []T, i int, begin, end func(*T) *hujson.Value) []T {
+	if i > 0 {
+		end(&list[i-1]).AfterExtra = end(&list[i]).AfterExtra
+	} else if len(list) > 1 {
+		begin(&list[1]).BeforeExtra = begin(&list[0]).BeforeExtra
+	}
+	return slices.Delete(list, i, i+1)
 }
 
-// start is where the member's value begins in the text that it was read from.
-func (m member) start() int { return m.to - len(m.value) }
+func nameIn(m *hujson.ObjectMember) *hujson.Value  { return &m.Name }
+func valueIn(m *hujson.ObjectMember) *hujson.Value { return &m.Value }
+func itself(v *hujson.Value) *hujson.Value         { return v }
 
-// with is the object's text with more members, or other values of those that it has.
-func (m members) with(more map[string]json.RawMessage) (json.RawMessage, error) {
+// put gives an object's member another value, or a new one, on a line of its own at the end.
+func put(o *hujson.Object, name string, value hujson.ValueTrimmed) {
+	putAfter(o, name, value, "\n"+indentOf(o))
+}
+
+// putAfter is put with what stands before a member that is new, unless it is the only one.
+func putAfter(o *hujson.Object, name string, value hujson.ValueTrimmed, space string) {
+	if i := place(o, name); i >= 0 {
+		o.Members[i].Value.Value = value
+		return
+	}
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}}
+	m.Value = hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value}
+	if len(o.Members) > 0 {
+		m.Name.BeforeExtra = hujson.Extra(space)
+	}
+	o.Members = attach(o.Members, m, valueIn)
+}
+
+// remove takes an object's member away, if it has one of the name.
+func remove(o *hujson.Object, name string) {
+	if i := place(o, name); i >= 0 {
+		o.Members = detach(o.Members, i, nameIn, valueIn)
+	}
+}
+
+// indentOf is the space before the first member, where it begins a line.
+func indentOf(o *hujson.Object) string {
+	if len(o.Members) > 0 {
+		before := o.Members[0].Name.BeforeExtra
+		if at := bytes.LastIndexByte(before, '\n'); at >= 0 && len(bytes.TrimLeft(before[at:], "\n \t")) == 0 {
+			return string(before[at+1:])
+		}
+	}
+	return "    "
+}
+
+// with is the text of an object with more members, or other values of those that it has, without
+// blanks.
+func with(o *hujson.Object, more map[string]json.RawMessage) json.RawMessage {
 	for _, name := range sorted(more) {
-		m = m.set(name, more[name])
+		put(o, name, valueOf(more[name]))
 	}
-	var b bytes.Buffer
-	e := jsontext.NewEncoder(&b)
-	_ = e.WriteToken(jsontext.BeginObject)
-	for _, x := range m {
-		_ = e.WriteToken(jsontext.String(x.name))
-		if err := e.WriteValue(x.value); err != nil {
-			return nil, err
-		}
-	}
-	err := e.WriteToken(jsontext.EndObject)
-	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// set puts a member in its place, at the end if it is new.
-func (m members) set(name string, value []byte) members {
-	i := m.index(name)
-	if i < 0 {
-		return append(m, member{name: name, value: value})
-	}
-	m[i].value = value
-	return m
+	v := hujson.Value{Value: o}
+	v.Minimize()
+	return v.Pack()
 }
 
 // editJSON puts the entry of f into its place, and changes no other byte.
@@ -90,21 +146,23 @@ func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
-	all, err := readLoose(text)
+	whole, err := readWhole(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
-	servers, i := members{}, all.index(h.key)
-	from, to := 0, 0
+	all, err := objectIn(&whole)
+	if err != nil {
+		return nil, err
+	}
+	servers, i := &hujson.Object{}, place(all, h.key)
 	if i >= 0 {
-		from, to = all[i].start(), all[i].to
-		if servers, err = readLoose(all[i].value); err != nil {
+		if servers, err = objectIn(&all.Members[i].Value); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.key, err)
 		}
 	}
 	entries := map[string]json.RawMessage{}
-	for _, s := range servers {
-		entries[s.name] = json.RawMessage(text[from+s.start() : from+s.to])
+	for _, s := range servers.Members {
+		entries[nameOf(s)] = textOf(s.Value.Value)
 	}
 	h.text = true
 	name, value, err := f(entries, h)
@@ -114,16 +172,19 @@ func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	old := entries[name]
 	switch {
 	case i < 0:
-		return spliceMember(text, h.key, []byte("{\n    \""+name+"\": "+string(value)+"\n  }")), nil
-	case value == nil && len(servers) == 1 && bytes.HasPrefix(all[i].value, []byte("{\n    \""+name)):
-		return spliceMember(text, h.key, nil), nil // made by install
-	case old != nil && value != nil:
+		put(all, h.key, valueOf([]byte("{\n    \""+name+"\": "+string(value)+"\n  }")))
+	case value == nil && len(servers.Members) == 1 && bytes.HasPrefix(textOf(servers), []byte("{\n    \""+name)):
+		remove(all, h.key) // made by install
+	case value == nil:
+		remove(servers, name)
+	default:
 		was, _ := started(plainJSON(old), h)
-		if kept, _ := replaced(was.Args); string(value) != kept {
+		if kept, _ := replaced(was.Args); old != nil && string(value) != kept {
 			value = relaid(old, value)
 		}
+		put(servers, name, valueOf(value))
 	}
-	return slices.Concat(text[:from], spliceMember(text[from:to], name, value), text[to:]), nil
+	return whole.Pack(), nil
 }
 
 // relaid is an entry with the members of another value. What they share keeps its bytes, also
@@ -134,125 +195,61 @@ func relaid(text []byte, value json.RawMessage) []byte {
 	if err != nil || failed != nil {
 		return value
 	}
-	old := text
-	for _, m := range was {
-		k := now.index(m.name)
+	for _, m := range slices.Clone(was.Members) {
+		name := nameOf(m)
+		k := place(now, name)
 		if k < 0 {
-			text = spliceMember(text, m.name, nil)
+			remove(was, name)
 			continue
 		}
-		mine := old[m.start():m.to]
-		theirs := now[k].value
-		now = slices.Delete(now, k, k+1)
-		if err := cmp.Or(m.value.Compact(), theirs.Compact()); err != nil || !bytes.Equal(m.value, theirs) {
-			text = spliceMember(text, m.name, relaidList(mine, theirs))
-		}
-	}
-	for _, m := range now {
-		if last, err := readLoose(text); err == nil && len(last) > 0 && !bytes.Contains(text, []byte("\n")) {
-			end := last[len(last)-1].to
-			text = slices.Concat(text[:end], fmt.Appendf(nil, ", %q: %s", m.name, m.value), text[end:])
+		theirs := now.Members[k].Value.Value
+		now.Members = slices.Delete(now.Members, k, k+1)
+		if sameJSON(m.Value.Value, theirs) {
 			continue
 		}
-		text = spliceMember(text, m.name, m.value)
+		if list := relaidList(m.Value.Value, theirs); list != nil {
+			put(was, name, list)
+		} else {
+			remove(was, name)
+		}
 	}
-	return text
+	for _, m := range now.Members {
+		if bytes.Contains(textOf(was), []byte("\n")) {
+			put(was, nameOf(m), m.Value.Value)
+		} else {
+			putAfter(was, nameOf(m), m.Value.Value, " ")
+		}
+	}
+	return textOf(was)
 }
 
 // relaidList is a list that ends with what another one holds, or the other way round, with
 // the bytes of that; nil where nothing is left of a list that was not there. What an empty
 // list was is told by a blank.
-func relaidList(text, value []byte) []byte {
+func relaidList(mine, theirs hujson.ValueTrimmed) hujson.ValueTrimmed {
 	var was, now []string
-	if json.Unmarshal(plainJSON(text), &was) != nil || json.Unmarshal(value, &now) != nil {
-		return value
+	list, ok := mine.(*hujson.Array)
+	if !ok || json.Unmarshal(plainJSON(textOf(mine)), &was) != nil || json.Unmarshal(textOf(theirs), &now) != nil {
+		return theirs
 	}
-	inner := text[1 : len(text)-1]
 	switch more := len(now) - len(was); {
 	case more > 0 && slices.Equal(was, now[more:]):
-		first := jsonOf(now[:more])
-		between := ","
 		if len(was) == 0 {
-			between = " "
+			list.AfterExtra = append(hujson.Extra(" "), list.AfterExtra...)
 		}
-		return slices.Concat([]byte(first[:len(first)-1]), []byte(between), inner, []byte("]"))
+		before := valueOf(jsonOf(now[:more])).(*hujson.Array) //nolint:forcetypeassert // it is one
+		list.Elements = append(before.Elements, list.Elements...)
 	case more < 0 && slices.Equal(now, was[-more:]):
-		first := jsonOf(was[:-more])
-		if rest, ok := bytes.CutPrefix(text, first[:len(first)-1]); ok && len(rest) > 1 {
-			return slices.Concat([]byte("["), rest[1:])
-		} else if ok {
+		blank := bytes.HasPrefix(list.AfterExtra, []byte(" "))
+		if list.Elements = list.Elements[-more:]; len(now) > 0 {
+			break
+		}
+		if !blank {
 			return nil
 		}
+		list.AfterExtra = list.AfterExtra[1:]
+	default:
+		return theirs
 	}
-	return value
-}
-
-// plainJSON puts blanks in the place of comments and of trailing commas.
-func plainJSON(text []byte) []byte {
-	out := slices.Clone(text)
-	comma := -1
-	for i := 0; i < len(out); {
-		end := i + 1
-		switch c := out[i]; {
-		case c == '"':
-			end, comma = quoted(out, i), -1
-		case bytes.HasPrefix(out[i:], []byte("//")):
-			end = lineEnd(out, i)
-		case bytes.HasPrefix(out[i:], []byte("/*")):
-			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
-				end = i + n + 4
-			}
-		case c == ',':
-			comma = i
-		case (c == '}' || c == ']') && comma >= 0:
-			out[comma], comma = ' ', -1
-		case !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)):
-			comma = -1
-		}
-		if out[i] == '/' && end > i+1 {
-			for k := i; k < end; k++ {
-				if out[k] != '\n' {
-					out[k] = ' '
-				}
-			}
-		}
-		i = end
-	}
-	return out
-}
-
-// spliceMember gives an object's member another value, or a new one at the end; nil
-// takes it away with the comma that it needed.
-func spliceMember(object []byte, name string, value []byte) []byte {
-	all, err := readLoose(object)
-	if err != nil { // it was read before
-		return object
-	}
-	end := bytes.IndexByte(plainJSON(object), '{') + 1
-	i := all.index(name)
-	switch {
-	case i >= 0 && value != nil:
-		return slices.Concat(object[:all[i].start()], value, object[all[i].to:])
-	case i > 0:
-		return slices.Concat(object[:all[i-1].to], object[all[i].to:])
-	case i == 0 && len(all) > 1:
-		return slices.Concat(object[:all[0].from], object[all[1].from:])
-	case i == 0:
-		return slices.Concat(object[:end], object[all[0].to:])
-	}
-	line := fmt.Sprintf("%q: %s", name, value)
-	if len(all) > 0 {
-		end = all[len(all)-1].to
-		line = ",\n" + string(indentOf(object, all[0].from)) + line
-	}
-	return slices.Concat(object[:end], []byte(line), object[end:])
-}
-
-// indentOf is the space before the place where a line begins with it.
-func indentOf(text []byte, at int) []byte {
-	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
-	if len(bytes.TrimLeft(line, " \t")) > 0 {
-		return []byte("    ")
-	}
-	return line
+	return list
 }

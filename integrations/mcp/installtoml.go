@@ -231,23 +231,3 @@ func statements(text []byte) (all []statement, err error) {
 	}
 	return all, p.Error()
 }
-
-func lineEnd(text []byte, i int) int {
-	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
-		return i + n + 1
-	}
-	return len(text)
-}
-
-// quoted gives the end of the text in quotes at i, or of the character there.
-func quoted(text []byte, i int) int {
-	if text[i] != '"' {
-		return i + 1
-	}
-	for i++; i < len(text) && text[i] != '"'; i++ {
-		if text[i] == '\\' {
-			i++
-		}
-	}
-	return min(i+1, len(text))
-}
