@@ -63,10 +63,10 @@ func (l *line) serve(now time.Time) {
 	l.last = now
 }
 
-// tooLate reports whether one more would wait longer than an eighth of most: the pace may become
+// tooLate reports whether one more would wait longer than a quarter of most: the pace may become
 // several times slower, and who waited in vain is refused late. Slots are never idle for that.
 func (l *line) tooLate(most time.Duration) bool {
-	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most/8
+	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most/4
 }
 
 // NewScheduler returns a scheduler of n slots. Requests wait for one at most maxWait; 0 means

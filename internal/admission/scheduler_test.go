@@ -324,10 +324,10 @@ func TestWhoHadASlotIsNext(t *testing.T) {
 	})
 }
 
-// A line whose next would wait longer than an eighth of the bound takes nobody more.
-func TestALineIsTooLongAtAnEighthOfTheBound(t *testing.T) {
+// A line whose next would wait longer than a quarter of the bound takes nobody more.
+func TestALineIsTooLongAtAQuarterOfTheBound(t *testing.T) {
 	const bound, pace = time.Second, 10 * time.Millisecond
-	for waiting, want := range map[int]bool{0: false, 11: false, 12: true, 90: true} {
+	for waiting, want := range map[int]bool{0: false, 24: false, 25: true, 90: true} {
 		l := line{waiting: waiting, served: firstTurns, pace: pace}
 		if got := l.tooLate(bound); got != want {
 			t.Errorf("%d wait: too late is %v, want %v", waiting, got, want)
