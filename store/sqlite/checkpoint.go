@@ -11,8 +11,9 @@ import (
 )
 
 // checkpointEvery is how long commits gather before their pages are copied
-// from the write-ahead log into the file: each checkpoint flushes it twice.
-const checkpointEvery = 100 * time.Millisecond
+// from the write-ahead log into the file: each checkpoint flushes both, and a page that several
+// commits changed meanwhile is copied once.
+const checkpointEvery = 250 * time.Millisecond
 
 // checkpointer copies the write-ahead log into the file beside the commits, on
 // a connection of its own, so that no commit has to. Because under endless
