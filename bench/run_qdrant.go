@@ -135,7 +135,7 @@ func (r *remote) against(ctx context.Context, tools int) (err error) {
 		}
 		bare = append(bare, rate)
 	}
-	of, goal := ", 64 connections, "+number(float64(tools))+" tools", 0.5
+	of, goal := ", 64 connections, "+number(float64(tools))+" tools", 0.6
 	if tools == 1 {
 		of, goal = ", 64 connections, one tool", 0.35
 	}
@@ -241,11 +241,13 @@ func (r *remote) settled(ctx context.Context, name string) error {
 }
 
 // flat compares a tool of many stored calls with one of few, each in collections of its
-// own: adds one after another, and reads.
+// own: adds one after another, guidelines and forecasts. Before each round Qdrant has put
+// in order what came, so that none pays for what was written beside the other.
 func (r *remote) flat(ctx context.Context) (err error) {
 	const part, few = "qdrant", 1000
 	b, stored := r.b, []int{few, pick(r.b, 200_000, 10_000)}
 	reading := newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`))
+	planned := newTemplate(post("/preflight_tool_call", `{"workspace_id":"bench","tool_name":"tool-`+toolMark+`","input":{"query":"how"}}`))
 	var list []*contestant
 	defer func() {
 		for _, c := range list {
@@ -269,10 +271,15 @@ func (r *remote) flat(ctx context.Context) (err error) {
 		b.note(part, "Filled with %s calls of one tool in %.0f s; Qdrant was done with them %.0f s later.", number(float64(n)),
 			filled.Seconds(), (time.Since(start) - filled).Seconds())
 	}
-	var add, read, crowd [2][]float64
+	var add, read, foresee, crowd [2][]float64
 	first := uint64(firstAdd)
 	d := pick(b, 3*time.Second, time.Second)
 	for range pick(b, 5, 2) {
+		for i := range list {
+			if err := r.settled(ctx, fmt.Sprint("flat", i)); err != nil {
+				return err
+			}
+		}
 		for i, c := range list {
 			o, err := adds(c.p.addr, 1, waitingAdd(), 1, first).closed(ctx, d)
 			if err != nil {
@@ -284,6 +291,10 @@ func (r *remote) flat(ctx context.Context) (err error) {
 				return err
 			}
 			read[i] = append(read[i], o.quantile(.5)/1000)
+			if o, err = retrieves(c.p.addr, 1, planned, 1).closed(ctx, d/2); err != nil {
+				return err
+			}
+			foresee[i] = append(foresee[i], o.quantile(.5)/1000)
 			if o, err = adds(c.p.addr, 64, waitingAdd(), 1, first).closed(ctx, d); err != nil {
 				return err
 			}
@@ -294,10 +305,12 @@ func (r *remote) flat(ctx context.Context) (err error) {
 	for i, c := range list {
 		b.figure(part, "an add beside "+c.label+", one connection", "ms", add[i])
 		b.figure(part, "a retrieve beside "+c.label+", one connection", "ms", read[i])
+		b.figure(part, "a forecast beside "+c.label+", one connection", "ms", foresee[i])
 		b.figure(part, "cost of an add beside "+c.label+", 64 connections", "ms", crowd[i])
 	}
 	b.atMost(part, "an add, much stored over little", 1.2, "x", ratios(add[1], add[0]))
 	b.atMost(part, "a retrieve, much stored over little", 1.2, "x", ratios(read[1], read[0]))
+	b.atMost(part, "a forecast, much stored over little", 1.2, "x", ratios(foresee[1], foresee[0]))
 	b.atMost(part, "cost of an add at 64 connections, much stored over little", 1.2, "x", ratios(crowd[1], crowd[0]))
 	return nil
 }

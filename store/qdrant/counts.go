@@ -11,15 +11,18 @@ import (
 )
 
 // A tool's counters are numbers of points, so counting costs what there is to count.
-// What was accepted more than an hour ago cannot change any more: it is counted once and
-// kept on the tool's point (see fold in sweep.go). What is left to count is what came since.
+// What was accepted long enough ago cannot change any more: it is counted once and kept,
+// in this process as soon as nothing is to come there (settle), and for all of them, on the
+// tool's point, after an hour (fold in sweep.go). What is left to count is what came since.
 const (
-	// foldEvery is how many calls a description counts before it has them folded,
-	// foldPause the part of an hour between two such looks.
-	foldEvery = 256
-	foldPause = 30
-	// recountAfter is for how long a watch's counts are believed: what was wrong, because a
-	// clock was, is right again after that.
+	// countedMuch is how many calls a description counts before it has them settled or
+	// folded. settlePause is the time between two settlements, foldPause the part of an
+	// hour between two looks for what can be folded.
+	countedMuch = 256
+	settlePause = time.Second
+	foldPause   = 30
+	// recountAfter is for how long a process believes what it counted: what was wrong,
+	// because a clock was, is right again after that.
 	recountAfter = 15 * time.Minute
 )
 
@@ -32,6 +35,24 @@ type callCounts struct{ through, calls, duplicates, revision int64 }
 // base is the tally on the tool's point.
 func (t *tool) base() callCounts {
 	return callCounts{t.p.int(fieldCut), t.p.int(fieldBaseCalls), t.p.int(fieldBaseDups), t.p.int(fieldBaseRev)}
+}
+
+// tally is what this process counted of a life.
+type tally struct {
+	callCounts
+	began  time.Time // when that was counted from what the tool's point says
+	settle time.Time // when to count more
+	fold   time.Time // when to look for what can be folded
+}
+
+// most is what is counted already, up to a stamp at most: in this process or on the tool's
+// point.
+func (s *backend) most(t *tool, to int64) callCounts {
+	base := t.base()
+	if own, ok := s.tallies.Get(t.life); ok && own.through > base.through && own.through <= to && time.Since(own.began) < recountAfter {
+		return own.callCounts
+	}
+	return base
 }
 
 // countUpTo adds to a tally what was accepted after it, up to a stamp.
@@ -64,31 +85,56 @@ func (s *backend) countUpTo(ctx context.Context, life string, from callCounts, t
 	return callCounts{to, from.calls + calls, from.duplicates + calls - contents, from.revision + calls + verdicts}, err
 }
 
-// foldWhenDue has what is settled of a tool folded, beside the caller, whose description
-// counted much.
-func (s *backend) foldWhenDue(t *tool, counted int64) {
-	if counted < foldEvery {
-		return
-	}
+// settleWhenDue has a tool that was described settled and folded, beside the caller, where that
+// saves much counting.
+func (s *backend) settleWhenDue(t *tool, calls int64) {
+	own, _ := s.tallies.Get(t.life)
 	now := time.Now()
-	if next, known := s.folds.Get(t.life); known && now.Before(next) {
+	settle := calls-s.most(t, endOfStamps).calls >= countedMuch && !now.Before(own.settle)
+	fold := calls-t.base().calls >= countedMuch && !now.Before(own.fold)
+	if !settle && !fold {
 		return
 	}
-	s.folds.Add(t.life, now.Add(s.grace/foldPause))
+	own.settle = now.Add(settlePause)
+	if fold {
+		own.fold = now.Add(s.grace / foldPause)
+	}
+	s.tallies.Add(t.life, own)
 	s.worker.Go(func(ctx context.Context) error {
-		if err := s.foldSettled(ctx, t); err != nil && ctx.Err() == nil {
+		if err := s.settle(ctx, t, fold); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot update the counts of a tool", "tool", t.info.Tool, "err", err)
 		}
 		return nil
 	})
 }
 
-// foldSettled folds what cannot change any more: no write that is under way, or still to
-// come, can bring a call there, and no call there is kept, which is to say judged.
-func (s *backend) foldSettled(ctx context.Context, t *tool) error {
+// settle counts what cannot change any more: no write that is under way, or still to
+// come, can bring a call there, and no call there is kept, which is to say judged. Where fold
+// says so, what is an hour old is folded.
+func (s *backend) settle(ctx context.Context, t *tool, fold bool) error {
+	began := time.Now()
 	low, err := s.lowWater(ctx)
-	if err == nil {
-		_, err = s.fold(ctx, t, min(low, stampAt(time.Now().Add(-s.grace))))
+	if err != nil {
+		return err
+	}
+	through, err := s.belowKept(ctx, t.life, low)
+	if err != nil {
+		return err
+	}
+	if from := s.most(t, through); through > from.through {
+		sum, err := s.countUpTo(ctx, t.life, from, through)
+		if err != nil {
+			return err
+		}
+		own, _ := s.tallies.Get(t.life)
+		if own.callCounts != from {
+			own.began = began
+		}
+		own.callCounts = sum
+		s.tallies.Add(t.life, own)
+	}
+	if fold {
+		_, err = s.fold(ctx, t, min(through, stampAt(began.Add(-s.grace))))
 	}
 	return err
 }

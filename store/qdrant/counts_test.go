@@ -82,6 +82,53 @@ func TestADescriptionCountsOnlyWhatIsNew(t *testing.T) {
 }
 
 // Counts are settled only up to where nothing can arrive any more.
+// What came within the hour is counted once by a process as soon as nothing can join it, and stays
+// counted by itself in what others read.
+func TestADescriptionOfABulkCountsItOnce(t *testing.T) {
+	t.Parallel()
+	server := qdranttest.New(t, versions[0])
+	var n atomic.Int64
+	s := openFake(t, server, fakeConfig(), qdrant.WithInterceptor(counted(&n)))
+	total := int64(0)
+	fill := func(size int) {
+		t.Helper()
+		calls := make([]memoryd.Call, size)
+		for i := range calls {
+			calls[i] = call("t", int(total)+i, 1)
+		}
+		if _, err := add(t.Context(), s, 10, calls...); err != nil {
+			t.Fatal(err)
+		}
+		total += int64(size)
+	}
+	described := func() int64 {
+		t.Helper()
+		n.Store(0)
+		tool, err := s.Tool(t.Context(), ref("t"))
+		if err != nil || tool.Lifetime != total || tool.Duplicates != 0 || tool.Kept != 10 {
+			t.Fatalf("after %d calls: %+v, %v", total, tool, err)
+		}
+		return n.Load()
+	}
+	for range 4 {
+		fill(500)
+	}
+	fill(12)                                                                       // so that the history is of calls that came last
+	for deadline := time.Now().Add(20 * time.Second); described() > 300; fill(1) { // of a tool that is written to, whose watch has too much to know
+		if time.Now().After(deadline) {
+			t.Fatalf("a description of %d calls still counts %d points", total, n.Load())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	later := openFake(t, server, fakeConfig())
+	if folded := later.FoldNow(t.Context(), ref("t")); folded != 0 {
+		t.Errorf("%d calls of this hour are folded", folded)
+	}
+	if tool, err := later.Tool(t.Context(), ref("t")); err != nil || tool.Lifetime != total {
+		t.Errorf("another process finds %+v, %v, want %d calls", tool, err, total)
+	}
+}
+
 func TestNothingIsSettledThatMayStillArrive(t *testing.T) {
 	server := qdranttest.New(t, versions[0])
 	cfg := fakeConfig()

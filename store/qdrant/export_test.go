@@ -56,7 +56,7 @@ func (s *Store) FoldNow(ctx context.Context, ref memoryd.ToolRef) int64 {
 	if err != nil {
 		panic(err)
 	}
-	if s.foldSettled(ctx, t) != nil {
+	if s.settle(ctx, t, true) != nil {
 		panic("not folded")
 	}
 	if t, err = s.find(ctx, ref); err != nil {

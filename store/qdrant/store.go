@@ -47,8 +47,8 @@ type backend struct {
 	clockLease clockLease
 	lives      *lru.Cache[string, string] // of tools, by their ids. It may be wrong: who relies on it reads the tool's point after writing
 	trims      trimDue
-	folds      *lru.Cache[string, time.Time] // by life: when to look again for what can be folded
-	known      *lru.Cache[string, narrow]    // by id
+	tallies    *lru.Cache[string, tally]  // by life
+	known      *lru.Cache[string, narrow] // by id
 	watches    watches
 	toolReads  gathering
 	pointReads gathering    // of narrow points
@@ -89,7 +89,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
-		lives:  newCache[string](100_000), folds: newCache[time.Time](100_000), known: newCache[narrow](200_000), // of some 300 bytes
+		lives:  newCache[string](100_000), tallies: newCache[tally](100_000), known: newCache[narrow](200_000), // of some 300 bytes
 		watches: watches{lives: newCache[*watch](5000), asked: newCache[*interest](100_000)}, // of a history of 100 each
 	}
 	s.toolReads.do = s.gatherOf(s.tools)

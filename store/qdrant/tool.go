@@ -52,7 +52,7 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 		return description{}, err
 	}
 	sum, kept := now.sum, now.kept
-	s.foldWhenDue(t, sum.calls-t.base().calls)
+	s.settleWhenDue(t, sum.calls)
 	out := t.info
 	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
 	out.Kept = len(kept)
@@ -71,12 +71,15 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 	return description{out, kept}, nil
 }
 
-// counted counts what is not folded and reads what is not known of the history.
+// counted counts what is not settled and reads what is not known of the history.
 func (s *backend) counted(ctx context.Context, t *tool) (*sighting, error) {
 	var now sighting
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) { now.kept, err = s.historyCalls(gctx, t.life); return err })
-	g.Go(func() (err error) { now.sum, err = s.countUpTo(gctx, t.life, t.base(), endOfStamps); return err })
+	g.Go(func() (err error) {
+		now.sum, err = s.countUpTo(gctx, t.life, s.most(t, endOfStamps), endOfStamps)
+		return err
+	})
 	return &now, g.Wait()
 }
 

@@ -393,7 +393,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 	if err := s.lookAfter(ctx, alone, low); err != nil || w.lost || len(w.recent) > watchRecent {
 		return err
 	}
-	if w.sum, err = s.countUpTo(ctx, t.life, t.base(), low); err != nil {
+	if w.sum, err = s.countUpTo(ctx, t.life, s.most(t, low), low); err != nil {
 		return err
 	}
 	w.sum.revision -= w.sum.calls
