@@ -18,16 +18,18 @@ func chance(bad, n, good, all int) float64 {
 	return min(1, sum)
 }
 
-// byChance is how many conditions chance alone would make hold so well for one kind of failure. One
-// that holds for all calls of the kind is borne out by those of other kinds under it, too.
-func (s *search) byChance(c *candidate, kind string, met, all, against float64) float64 {
-	odds := func(met, all float64) float64 {
+// byChance is how many conditions chance alone would make hold so well for one kind of failure, held
+// against the calls that passed what the tool checks for it. One that holds for all calls of the kind
+// is borne out by those of other kinds under it, too.
+func (s *search) byChance(c *candidate, kind string, met, all float64, against passed) float64 {
+	odds := func(met, all, against float64) float64 {
 		by := chance(int(met), int(all), int(c.good), int(against))
 		return by * s.tests(c, kind, int(all), by)
 	}
-	by := odds(met, all)
+	by := odds(met, all, against.calls) * against.orders
 	if met == all {
-		by = min(by, odds(s.ofAll(c)))
+		met, all = s.ofAll(c)
+		by = min(by, odds(met, all, s.good))
 	}
 	if s.recent {
 		by *= distinctSpans
@@ -56,10 +58,9 @@ func (s *search) ofAll(c *candidate) (met, all float64) {
 }
 
 // tests is how many conditions might have stood in the place of one that chance alone brings
-// about so often among n bad calls: one for each parameter, or pair of them, and for each
-// value that it was tried with. Where messages name the parameters there is no choice of
-// those. How values are written, their sizes and parts of the calls are many ways to look, and all
-// count.
+// about so often among n bad calls: all of its sort that were looked at, and each value that the
+// parameters were tried with. Where messages name the parameters there is no choice of those. How
+// values are written, their sizes and parts of the calls are many ways to look, and all count.
 func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	sets := 1.0
 	if c.of > 0 {
@@ -71,38 +72,31 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	if c.refined() && !c.malformed() {
 		return float64(rarer*s.finer) * sets
 	}
-	columns := 0.0
-	for i := range s.columns {
-		if o := &s.columns[i]; !o.property() && (!o.member() || c.what <= with) { // of others no values are compared
-			columns++
-		}
+	if c.p == "" {
+		sets *= 2
 	}
-	columns = max(1, columns)
-	named := c.named(kind)
-	switch {
-	case c.p == "":
-		columns = 2
-	case named:
-		columns = 1
-	case c.paired():
-		columns = max(1, columns*(columns-1)/2)
-	}
-	switch {
-	case c.malformed():
-		return 2 * columns
-	case c.what == is || c.what == begins:
-		looks := 0.0
+	sort, named := c.what.sort(), c.named(kind)
+	if c.what == is || c.what == begins {
+		values := 0.0
 		for i := range s.columns {
-			if o := &s.columns[i]; o.name == c.p || !named {
-				looks += o.looks(c.what, n, int(s.good), by)
+			if o := &s.columns[i]; o.name == c.p || !named && !o.property() {
+				values += max(1, o.looks(c.what, n, int(s.good), by))
 			}
 		}
-		return max(columns, looks)
-	case c.of > 0:
-		return columns * sets
-	default:
-		return columns * float64(s.looked[at{c.what, c.p, c.q, c.op}])
+		return values
 	}
+	if named {
+		return float64(s.looked[at{sort, c.p, c.q, c.op}]) * sets
+	}
+	return float64(s.sorts[at{what: sort, op: c.op}]) * sets
+}
+
+// sort is what a condition is chosen among: a number has two ends.
+func (w what) sort() what {
+	if w == below {
+		return above
+	}
+	return w
 }
 
 // looks counts the values of a parameter that so many calls gave that these could be as
@@ -117,20 +111,39 @@ func (c *column) looks(w what, n, good int, by float64) (looks float64) {
 	return looks
 }
 
-// contrast counts the calls that a condition is held against: good ones and, where the messages
-// of a kind of failure name the parameter, those that went wrong in another way without meeting
-// it. Of those that met it the tool may have said only what it looks at first.
-func (s *search) contrast(c *candidate, kind string) (all float64) {
-	all = s.good
-	if !c.named(kind) {
-		return all
+// passed are calls that passed what a tool checks for a kind of failure, and how many orders of its
+// checks were to choose from in taking them so.
+type passed struct{ calls, orders float64 }
+
+// contrast counts the calls that a condition is held against: good ones, and those that went wrong in
+// another way. A tool checks one thing after the other: of another kind of failure all calls passed,
+// if none of them met the condition, or none is known to have. Which of the two, the messages tell
+// where they name the parameter: then those that met it failed before it was looked at. Where they do
+// not, nothing is held against a condition of a tool that was never called well.
+func (s *search) contrast(c *candidate, kind string) passed {
+	p, named := passed{s.good, 1}, c.named(kind)
+	if s.good == 0 && !named {
+		return p
 	}
+	kept, met := map[string]float64{}, map[string]bool{}
 	for i := range s.rows {
-		if s.rows[i].Bad && s.rows[i].kind != kind && !c.meets[i] {
-			all++
+		switch r := &s.rows[i]; {
+		case !r.Bad || r.kind == kind || r.kind == "" || r.repeat:
+		case c.meets[i]:
+			met[r.kind] = !named
+		default:
+			kept[r.kind]++
 		}
 	}
-	return all
+	for k, n := range kept {
+		if met[k] {
+			continue
+		}
+		if p.calls += n; !named {
+			p.orders *= 2
+		}
+	}
+	return p
 }
 
 // named reports whether a message names the parameters of a condition.

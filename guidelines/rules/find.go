@@ -90,6 +90,7 @@ type search struct {
 	good     float64         // calls
 	columns  []column
 	looked   map[at]int // hypotheses by what they are about
+	sorts    map[at]int // hypotheses, whatever they are about
 	all      []candidate
 	guard        // of all rows
 	guards   int // of which it is one
@@ -128,7 +129,7 @@ func (s *search) run() (found []Rule) {
 		return nil
 	}
 	cols := columnsOf(s.rows)
-	s.columns, s.looked, s.by = cols, map[at]int{}, make([]*candidate, len(s.rows))
+	s.columns, s.looked, s.sorts, s.by = cols, map[at]int{}, map[at]int{}, make([]*candidate, len(s.rows))
 	s.candidates(cols)
 	order := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var by []*candidate // what the rules found come from
@@ -154,8 +155,9 @@ func (s *search) run() (found []Rule) {
 	return append(found, s.guarded()...)
 }
 
-// doubts reports whether calls went wrong in the same way since a rule was last broken, and
-// under no rule's condition: of two parties where there are several, for one alone may lie.
+// doubts reports whether calls went wrong in the same way since a rule was last broken, or with a
+// message that names what it is about, and under no rule's condition: of two parties where there are
+// several, for one alone may lie.
 func (s *search) doubts(r *Rule) bool {
 	var q quorum
 	for i := range slices.Backward(s.rows) {
@@ -163,7 +165,7 @@ func (s *search) doubts(r *Rule) bool {
 		if row.place <= r.Behind[len(r.Behind)-1] {
 			break
 		}
-		if s.open[i] && row.kind != "" && r.kinds[row.kind] {
+		if s.open[i] && (row.kind != "" && r.kinds[row.kind] || r.when.named(row.Message)) && !r.when.holds(row) {
 			q.add(row)
 		}
 	}
@@ -191,7 +193,8 @@ func (s *search) candidates(cols []column) {
 		if (h.what == notBefore || h.what == notSince) && h.tool == s.own {
 			continue
 		}
-		s.looked[at{h.what, h.p, h.q, h.op}]++
+		s.looked[at{h.what.sort(), h.p, h.q, h.op}]++
+		s.sorts[at{what: h.what.sort(), op: h.op}]++
 		if s.ways++; h.refined() {
 			s.finer++
 		}
@@ -362,10 +365,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		against := s.contrast(c, kind)
-		if against < minGood && !s.hints {
+		if against.calls < minGood && !s.hints {
 			continue
 		}
-		q := calls/open.n - 4*c.good/against
+		q := calls/open.n - 4*c.good/against.calls
 		if Named(kind, c.name()) {
 			q += messageShare // calls cannot part what always came together
 		}

@@ -211,12 +211,7 @@ func (s *search) propose(cols []column) []hypothesis {
 			if i == j || q.property() || q.member() {
 				continue
 			}
-			if i < j {
-				for _, w := range [...]what{apart, both, neither, equal} {
-					out = append(out, hypothesis{what: w, p: c.name, q: q.name})
-				}
-			}
-			out = append(out, hypothesis{what: notAfter, p: c.name, q: q.name})
+			out = append(out, c.beside(q, rows, i < j)...)
 			if c.numeric {
 				out = append(out, aboveWithouts(rows, c, q.name)...)
 				out = append(out, limits(rows, c.name, q.name)...)
@@ -238,6 +233,40 @@ func (s *search) propose(cols []column) []hypothesis {
 	return append(out, orders(rows)...)
 }
 
+// beside are the hypotheses on whether two parameters are given together, and how their values compare;
+// those that say the same of both only for the first of the two.
+func (c *column) beside(q *column, rows []row, first bool) (out []hypothesis) {
+	if first && c.varies(rows) && q.varies(rows) {
+		for _, w := range [...]what{apart, both, neither} {
+			out = append(out, hypothesis{what: w, p: c.name, q: q.name})
+		}
+	}
+	if !c.comparable(q) {
+		return out
+	}
+	if first {
+		out = append(out, hypothesis{what: equal, p: c.name, q: q.name})
+	}
+	return append(out, hypothesis{what: notAfter, p: c.name, q: q.name})
+}
+
+// varies reports whether some calls gave it and others did not.
+func (c *column) varies(rows []row) bool { return c.good+c.bad < len(rows) }
+
+// comparable reports whether values of two parameters may be equal, or one come after the other.
+func (c *column) comparable(q *column) bool {
+	if c.numeric && q.numeric {
+		return true
+	}
+	other := q.by(forms)
+	for f := range c.by(forms) {
+		if n, is := other[f]; is && n.good+n.bad > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // member reports whether it is of a member of a list's elements: of those it is only known
 // which are given.
 func (c *column) member() bool {
@@ -254,7 +283,9 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		least, begun = 1, 1
 	}
 	if !c.property() {
-		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
+		if c.member() || c.varies(rows) {
+			out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
+		}
 		if c.member() {
 			return out
 		}
@@ -315,10 +346,10 @@ func limits(rows []row, p, q string) (out []hypothesis) {
 func (c *column) bounds() []hypothesis {
 	hi, lo, step := slices.Max(c.nums), slices.Min(c.nums), stepOf(c.nums)
 	var out []hypothesis
-	if c.name != ofPause && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
+	if c.name != ofPause {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
-	if c.name != ofTurn && slices.ContainsFunc(c.badNums, func(n float64) bool { return n < lo }) {
+	if c.name != ofTurn {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
 	// What lies beyond the bounds says nothing of steps.
