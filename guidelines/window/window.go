@@ -37,7 +37,7 @@ const (
 	readAtOnce   = 64                    // calls between two rests
 	rest         = 10 * time.Millisecond // some four times as long as reading so many takes
 	bytesOfACall = 512                   // what a waiting call takes beside its bodies
-	maxDecoded   = 96                    // pieces: those of six tools with 2,000 observations each, some 25 MiB
+	maxDecoded   = 96                    // pieces: those of four to six tools with 2,000 observations each, some 25 MiB
 )
 
 // Window holds the observations of all tools. It is safe for concurrent use.
