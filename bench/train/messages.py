@@ -3,10 +3,11 @@
 What an application does with a message labels it, not its words: it raises it, answers with it and a status of 400 or
 more, or shows it as an error; or it shows it as a success, or answers with it and a status below 400. Translations of
 a message have its label. What explains something, as helps and comments do, is a success of a tool that reads. The
-packages are those of messages.txt; a half is kept aside.
+packages are those of messages.txt; a half is kept aside. Of a repository, what its commit holds is a package:
 
 	sed -n 's/^pip //p' bench/train/messages.txt | xargs -n 1 pip download --no-deps -d packages
 	sed -n 's/^npm //p' bench/train/messages.txt | xargs npm pack --pack-destination packages
+	git archive --prefix=NAME/ -o packages/OWNER-NAME.tgz COMMIT
 	python3 bench/train/messages.py packages evaluate/rules/testdata/outputs
 """
 
@@ -21,11 +22,6 @@ import signal
 import sys
 import tarfile
 import zipfile
-
-# How many messages of a package are taken: of each label in English, and of all its translations.
-ENGLISH = 110
-TRANSLATED = 60
-TEXTS = 40
 
 TRANSLATES = {"_", "gettext", "gettext_lazy", "ugettext", "ugettext_lazy", "ngettext", "ungettext", "L_", "_l", "Markup", "N_",
               "format_html", "mark_safe", "_lt", "lazy_gettext", "format_lazy"}
@@ -42,11 +38,12 @@ SITES = [(label, re.compile(pattern + QUOTED)) for label, pattern in [
     ("error", r"\.status\([45]\d\d\)\.(?:json|send)\(\{?\s*(?:\w+:\s*)?"),
     ("ok", r"\.status\(20\d\)\.(?:json|send)\(\{?\s*(?:\w+:\s*)?"),
 ]]
-OF_SUCCESS = re.compile(r"success", re.I)
-OF_FAILURE = re.compile(r"(?:^|[.\-_])(?:errors?|failed|failure)(?:$|[.\-_])|Error$|Failed$")
-CATALOGUE = re.compile(r"/(?:translations|languages|i18n-messages|messages|locales|lang)/([\w-]+)\.(?:json(?:\.js)?|js)$")
+OF_SUCCESS = re.compile(r"(?<!un)success", re.I)
+OF_FAILURE = re.compile(r"(?:^|[.\-_])(?:errors?|fail|failed|failure|unsuccessful\w*)(?:$|[.\-_])|Error$|Failed$")
+CATALOGUE = re.compile(r"/(?:translations|languages|i18n-messages|messages|locales|lang|Language)/([\w-]+)"
+                       r"(?:\.(?:json(?:\.js)?|js)|/(?:\w+/){0,2}[\w-]+\.php)$")
 LEFT_OUT = re.compile(r"(^|/)(tests?|testing|__tests__|spec|docs|node_modules|migrations)/|test_|\.min\.js|/vendor")
-KINDS = (".py", ".js", ".json", ".mjs", ".cjs", ".ts")
+KINDS = (".py", ".js", ".json", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".vue", ".svelte", ".php")
 LANGUAGES = re.compile(r"/(de|fr|es|pt_BR|it|nl|ru|zh_Hans|zh_CN|ja|ko|pl|tr|ar|sv|cs|vi|uk)[/.]")
 
 HOSTS = [lambda s, v: f"{s}.{v}", lambda s, v: f"mcp__{s}__{v}", lambda s, v: f"{s}_{v}", lambda s, v: f"{v}_{s}"]
@@ -54,6 +51,14 @@ READERS = ["get_help", "read", "describe", "show", "docs", "search", "explain", 
 VERBS = ["get", "find", "list", "read", "run", "call", "save", "update", "submit", "apply", "create", "set", "request", "process", "remove"]
 # Forms that say nothing of the outcome, most often none.
 FORMS = [None, None, None, None, "message", "detail", "text", "msg"]
+# Records that an explanation stands in, most often none.
+RECORDS = [
+    None, None, None, None,
+    lambda text, word, n: {"name": word, "description": text},
+    lambda text, word, n: {"id": n % 900, "title": word, "body": text, "tags": [word]},
+    lambda text, word, n: [{"name": word, "summary": text}, {"name": word[::-1], "summary": ""}],
+    lambda text, word, n: {"results": [{"id": n % 90, "key": word, "text": text}], "total": 1},
+]
 
 
 def number(text):
@@ -187,6 +192,18 @@ def entries(value, path=""):
         yield path, value
 
 
+def of_array(path, source):
+    """The keys and texts of an array that a file in PHP returns. The file's name is the first key."""
+    keys = [os.path.basename(path).removesuffix(".php")]
+    for line in source.splitlines():
+        if found := re.match(r"""\s*['"]([\w.\-]+)['"]\s*=>\s*(?:\[|array\()$""", line):
+            keys.append(found[1])
+        elif re.match(r"\s*[\])],?$", line):
+            keys = keys[:-1]
+        elif found := re.match(r"""\s*['"]([\w.\-]+)['"]\s*=>\s*(['"])(.*)\2,$""", line):
+            yield ".".join([*keys, found[1]]), re.sub(r":(\w+)", r"{\1}", found[3].replace("\\", ""))
+
+
 def of_catalogue(path, source):
     """Messages of a catalogue, labelled by the keys that the application has for them."""
     if path.endswith(".json"):
@@ -194,6 +211,8 @@ def of_catalogue(path, source):
             pairs = list(entries(json.loads(source)))
         except ValueError:
             return
+    elif path.endswith(".php"):
+        pairs = list(of_array(path, source))
     else:
         pairs, section = [], ""
         for line in source.splitlines():
@@ -292,7 +311,7 @@ def collect(archive):
         if catalogue:
             found, into = of_catalogue(path, source), said if catalogue[1] in ("en", "en-US", "core") else foreign
         else:
-            found, into = of_python(source) if path.endswith(".py") else () if path.endswith(".json") else of_script(source), said
+            found, into = of_python(source) if path.endswith(".py") else () if path.endswith((".json", ".php")) else of_script(source), said
         for label, message in found:
             if isinstance(message, dict):
                 if label and all(map(usable, message.values())):
@@ -319,16 +338,17 @@ def calls(package, messages, filler):
         turn = number(json.dumps(message))
         verbs = READERS if label == "text" else VERBS
         tool = HOSTS[turn % 4](package, verbs[turn // 4 % len(verbs)])
-        label = "ok" if label == "text" else label
-        form = FORMS[turn // 50 % len(FORMS)]
+        form = (RECORDS if label == "text" else FORMS)[turn // 50 % len(FORMS)]
         if isinstance(message, dict):
             filled = {k: filler.fill(v) for k, v in message.items()}
             values, out = sum((v for _, v in filled.values()), []), json.dumps({k: v for k, (v, _) in filled.items()})
         else:
             out, values = filler.fill(message.strip())
-            out = json.dumps({form: out}, ensure_ascii=False) if form else out
+            if form:
+                word = filler.value("", message, len(values))
+                out = json.dumps(form(out, word, turn) if label == "text" else {form: out}, ensure_ascii=False)
         given = {f"arg{i + 1}": v for i, v in enumerate(values[:2])}
-        yield f"@@ {tool} | {label} | {json.dumps(given)}\n{out}\n"
+        yield f"@@ {tool} | {'ok' if label == 'text' else label} | {json.dumps(given)}\n{out}\n"
 
 
 def catalogues():
@@ -359,15 +379,17 @@ def main():
     archives = {key(re.sub(r"-py[23].*|\.tar\.gz|\.tgz", "", name)): name for name in os.listdir(sys.argv[1])}
     for place, part in enumerate(parts):
         name, *packages = part.split("\n")
+        name, *most = name.split()
+        english_most, translated_most, texts_most = map(int, most)
         made = list(catalogues()) if place == 0 else []
         found = [archives[key(line.split(" ")[1])] for line in packages if line]
         for archive in sorted(found, key=str.lower):
-            package = key(re.split(r"-\d", archive)[0])
+            package = key(re.split(r"-\d|\.tgz", archive)[0])
             english, others = collect(os.path.join(sys.argv[1], archive))
             for label in ("error", "ok"):
-                made += calls(package, some([m for m in english if m[0] == label], ENGLISH) +
-                              some([m for m in others if m[0] == label], TRANSLATED // 2), filler)
-            made += calls(package, some([m for m in english if m[0] == "text"], TEXTS), filler)
+                made += calls(package, some([m for m in english if m[0] == label], english_most) +
+                              some([m for m in others if m[0] == label], translated_most), filler)
+            made += calls(package, some([m for m in english if m[0] == "text"], texts_most), filler)
         with open(os.path.join(sys.argv[2], name), "w") as f:
             f.write("".join(made))
 

@@ -81,16 +81,26 @@ func readRecords(folder string) ([]*source, error) {
 		for range recordCount {
 			sources[half].calls = append(sources[half].calls, m.call())
 		}
-		for i, label := range []string{"error", "ok"} {
-			for word := range strings.FieldsSeq(plain[half][i]) {
-				for range plainTools {
-					sources[2+half].calls = append(sources[2+half].calls, labelledCall(m.tool(), label, m.input(), word),
-						labelledCall(m.tool(), label, m.input(), m.title()+" "+strings.ToLower(word)))
-				}
+		sources[2+half].calls = m.plainCalls(plain[half], plainBefore[half])
+	}
+	return sources, nil
+}
+
+// plainCalls are calls with the plainest outputs: a word that tells of a failure or of a success, alone, behind what
+// it is said of, or before it.
+func (m *maker) plainCalls(behind, before [2]string) (calls []labelled) {
+	for i, label := range []string{"error", "ok"} {
+		for range plainTools {
+			for word := range strings.FieldsSeq(behind[i]) {
+				calls = append(calls, labelledCall(m.tool(), label, m.input(), word),
+					labelledCall(m.tool(), label, m.input(), m.title()+" "+strings.ToLower(word)))
+			}
+			for word := range strings.FieldsSeq(before[i]) {
+				calls = append(calls, labelledCall(m.tool(), label, m.input(), word+" "+m.word()+[]string{"", ".", "!"}[m.random.IntN(3)]))
 			}
 		}
 	}
-	return sources, nil
+	return calls
 }
 
 // plain are outputs of one word, alone and said of something, those that tell of a failure
@@ -106,7 +116,13 @@ var plain = [2][2]string{
 	},
 }
 
-const plainTools = 6
+// plainBefore are words that tell how it stands with what they are said of, before it.
+var plainBefore = [2][2]string{
+	{"Wrong Invalid Unknown Missing", "New Next Current Selected"},
+	{"Bad Incorrect Unsupported Illegal", "Updated Correct Latest Default"},
+}
+
+const plainTools = 18
 
 // call makes a call: half of the results are structures.
 func (m *maker) call() labelled {

@@ -20,7 +20,7 @@ import (
 // good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
 	"twentysixth.txt", "programs.txt", "commandsaside.txt", "documentsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
-	"toolsaside.txt", "unseen.txt", "messagesaside.txt",
+	"toolsaside.txt", "unseen.txt", "messagesaside.txt", "appsaside.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
@@ -35,16 +35,10 @@ const (
 	translations    = "translations.txt"
 	generatedWeight = 0.2
 
-	// messages are those that applications show, without what they were shown for.
+	// messages and apps are what applications show, without what it was shown for.
 	messages       = "messages.txt"
+	apps           = "apps.txt"
 	messagesWeight = 0.5
-
-	// recordsWeight is that of random records, which teach no more than that what is not
-	// known is no failure.
-	recordsWeight = 0.5
-
-	// plainWeight is that of the plainest outputs of all.
-	plainWeight = 3
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -195,12 +189,8 @@ func (s *source) examples(yes string) (examples []example) {
 		switch s.name {
 		case generated, translations:
 			e.weight = generatedWeight
-		case messages:
+		case messages, apps:
 			e.weight = messagesWeight
-		case records:
-			e.weight = recordsWeight
-		case plainWords:
-			e.weight = plainWeight
 		}
 		switch {
 		case !e.yes:

@@ -58,6 +58,7 @@ type Features struct {
 	before, start uint32 // the word before, and those that the text began with
 	first         [shortText]uint32
 	words         int
+	alone         bool // the text is all that the output says
 }
 
 // kind keeps features of different kinds apart.
@@ -76,6 +77,7 @@ const (
 	ofPurpose      // what the tool is for
 	ofName         // the output is the name of a failure, or begins as a message of one
 	ofUse          // what the tool is for, and one of the first words
+	ofRecord       // a word that stands in a record of several members
 )
 
 // basis begins the hash of a text, with continues it by one byte.
@@ -141,6 +143,7 @@ func (f *Features) Read(c *Call) {
 	f.readInput(c.Input[:min(len(c.Input), maxInput)])
 	f.purpose = uint32(c.Purpose)
 	f.shape(c)
+	f.alone = !c.Body.OK() || c.Body.Nodes[0].Kind == loosejson.Object && c.Body.Nodes[0].Count == 1
 	if c.Body.OK() {
 		f.member(c.Body, 0, 0, 0)
 		f.text(cut(c.Body.Rest, tailBytes), ofTail)
@@ -256,7 +259,8 @@ func digits(v string) uint32 {
 	return 9
 }
 
-// text adds the words of a text, one and two at a time.
+// text adds the words of a text, one and two at a time. Those that stand in a record of several members are told
+// apart from those of a message: a record of a failed job is no failure.
 func (f *Features) text(s string, place kind) {
 	f.place, f.before, f.start, f.words = uint32(place), 0, 0, 0
 	var w word
@@ -275,7 +279,7 @@ func (f *Features) text(s string, place kind) {
 		}
 		i = len(s) - len(rest)
 	}
-	if f.words <= shortText {
+	if f.words <= shortText && f.alone {
 		for _, h := range f.first[:f.words] {
 			f.add(mix(ofShort, 0, h))
 		}
@@ -284,6 +288,9 @@ func (f *Features) text(s string, place kind) {
 
 func (f *Features) put(h uint32) {
 	f.add(h)
+	if !f.alone {
+		h = mix(ofRecord, 0, h)
+	}
 	f.add(mix(ofPair, f.before, h))
 	if f.words < 8 {
 		f.add(mix(ofUse, f.purpose, h))
