@@ -74,7 +74,7 @@ func loggingApp(t *testing.T, judge string, answer llmtest.Reply, level slog.Lev
 // addOne records a call and gives its id.
 func addOne(t *testing.T, a *app) string {
 	t.Helper()
-	const call = `{"input":{"q":"a"},"output":"It ended. There may be an error in the log."}`
+	const call = `{"input":{"q":"a"},"output":"It ended, and the log tells more."}`
 	if status, _, body := asked(t, a, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[`+call+`]}`); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
