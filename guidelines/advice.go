@@ -2,9 +2,11 @@ package guidelines
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd/guidelines/evidence"
@@ -59,6 +61,12 @@ func (f *findings) practices(d *draft) {
 		(*d)[len(*d)-1].Author = f.author(r)
 		rank++
 	}
+	for i := range e.Repairs {
+		if line := f.repair(&e.Repairs[i]); line != "" && rank < mostPractices {
+			d.add(bestPractices, rank, line, "repair", f.share(e.Repairs[i].Without.Tries), e.Repairs[i].Message)
+			rank++
+		}
+	}
 	if again := e.Unchanged; f.repeatsFail() && rank < mostPractices {
 		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(again.Succeeded, again.Tries)+" worked"+
 			inRuns(e.UnchangedRuns)+".", "repeat", f.share(again.Tries), retriesGround)
@@ -70,6 +78,21 @@ func (f *findings) practices(d *draft) {
 	case len(d.of(bestPractices)) == 0:
 		f.callLike(d)
 	}
+}
+
+// repair says what worked after a message that is quoted.
+func (f *findings) repair(r *evidence.Repair) string {
+	told, _ := f.told()
+	at := slices.IndexFunc(told, func(m *evidence.Message) bool { return m.ID == r.Message })
+	if at < 0 || slices.Contains(told[at].For, r.Changed) {
+		return "" // a rule says it
+	}
+	do := "give another " + code(r.Changed)
+	if r.Tool != "" {
+		do = "call " + code(r.Tool) + ", then make the same call again"
+	}
+	return fmt.Sprintf("After answer [%d] below, %s: %s worked%s, else %s.", at+1, do, ofN(r.With.Succeeded, r.With.Tries), inRuns(r.Runs),
+		ofN(r.Without.Succeeded, r.Without.Tries))
 }
 
 // repeatsFail reports whether calls that sent a failed input again failed, of enough runs where
@@ -110,9 +133,26 @@ func (f *findings) callLike(d *draft) {
 		return
 	}
 	if shown := f.exemplar(x); shown != "" {
-		d.add(bestPractices, 0, "Call it like `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like",
+		d.add(bestPractices, 0, "Call it like `"+shown+"`: "+like(x, shown)+".", "like",
 			coreValue/2, exemplarGround)
 	}
+}
+
+// like says how many good calls were like an exemplar, and what its marks stand for.
+func like(x *evidence.Exemplar, shown string) string {
+	parts := []string{ofN(x.Calls, x.Good) + " good calls gave these parameters"}
+	for _, p := range slices.Sorted(maps.Keys(x.Frames)) {
+		if form := x.Frames[p]; form.Calls < form.Of {
+			parts = append(parts, ofN(form.Calls, form.Of)+" "+code(p)+" in this form")
+		}
+		if strings.Contains(x.Frames[p].Text, "N") {
+			parts = append(parts, "N is a number")
+		}
+	}
+	if strings.Contains(shown, "‹") {
+		parts = append(parts, "‹ › stand for < >")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // successes words what works.
@@ -123,13 +163,35 @@ func (f *findings) successes(d *draft) {
 		return
 	}
 	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
+	d.add(successPatterns, 2, f.order(), "order", returnsValue, statisticsGround)
 	if x := e.Exemplar; x != nil && slices.ContainsFunc(d.of(bestPractices), func(it Item) bool { return it.Evidence[0] != exemplarGround }) {
 		shown := f.exemplar(x)
 		if one := len(e.Parameters) == 1 && strings.HasSuffix(shown, `"…"}`); shown != "" && shown != "{}" && !one {
-			d.add(successPatterns, 1, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar",
+			d.add(successPatterns, 1, "Typical good call: `"+shown+"` ("+like(x, shown)+").", "exemplar",
 				coreValue/2, exemplarGround)
 		}
 	}
+}
+
+// Limits on what is said of the order of calls: of so many runs most do so.
+const (
+	orderedRuns  = 5
+	orderedShare = 2.0 / 3
+)
+
+// order says when runs call the tool, where most do so in the same way.
+func (f *findings) order() string {
+	o := &f.evidence.Order
+	most := func(n int) bool { return n >= orderedRuns && !o.Sole && float64(n) >= orderedShare*float64(o.Runs) }
+	switch {
+	case most(o.First) && 4*o.Then >= o.Runs: // others go on to other tools, as far as later calls show
+		return ofN(o.First, o.Runs) + " runs called it before any other tool."
+	case most(o.Before):
+		if tool, ok := origin.Show(origin.Recommendation, origin.Name, o.After, valueLimit); ok {
+			return ofN(o.Before, o.Runs) + " runs called " + tool + " before it."
+		}
+	}
+	return ""
 }
 
 func (f *findings) overall() string {
@@ -204,6 +266,13 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 			_ = json.Unmarshal([]byte(inner), &v)
 		}
 	}
+	if fields, is := v.(map[string]any); is {
+		for p, form := range x.Frames {
+			if _, has := fields[p].(string); has {
+				fields[p] = frame(form.Text)
+			}
+		}
+	}
 	for keep := exemplarText; keep >= 6; keep /= 2 {
 		text := shownInput(v, "", keep, x.Own)
 		if len([]rune(text)) <= exemplarLength {
@@ -211,6 +280,20 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 		}
 	}
 	return ""
+}
+
+// frame is the form of a text, in place of one.
+type frame string
+
+// shown is the form as it may be shown: of words that calls share, but no sentence.
+func (f frame) shown() string {
+	parts := strings.Split(string(f), "…")
+	for i, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			parts[i], _ = origin.Show(origin.Typical, origin.Shared, p, exemplarText)
+		}
+	}
+	return strings.TrimSpace(strings.Join(slices.Compact(parts), " … "))
 }
 
 // shownInput writes a value as JSON, with what may not be shown masked.
@@ -248,6 +331,8 @@ func shownInput(v any, name string, keep int, own []string) string {
 			return "[" + shownInput(v[0], name, keep, own) + "]"
 		}
 		return "[" + shownInput(v[0], name, keep, own) + ",…]"
+	case frame:
+		return strconv.Quote(v.shown())
 	case string:
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `'`).Replace(show(v)) + `"`
 	}

@@ -2,8 +2,10 @@ package evidence
 
 import (
 	"cmp"
+	"strings"
 
 	"memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
 )
 
 // wording is what the output of a call that went wrong says: the message on one line, and its
@@ -17,15 +19,27 @@ type wording struct {
 // sent.
 func (ob *Observation) message() *wording {
 	if ob.said == nil {
-		text := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
-		for _, l := range ob.values() {
-			if l.Kind == rules.Text && len(l.Text) > 2 {
-				text = rules.ReplaceWord(text, l.Text, maskAny)
-			}
-		}
+		text := ob.withoutInput(messageOf(cmp.Or(ob.Output, ob.Answer.Text)))
 		ob.said = &wording{text, pieces(text)}
 	}
 	return ob.said
+}
+
+// rest is what follows the message in the output of a call that went wrong.
+func (ob *Observation) rest() string {
+	whole := strings.Join(strings.Fields(errortext.Unwrap(ob.Output)), " ")
+	_, rest, _ := strings.Cut(whole, messageOf(ob.Output))
+	return ob.withoutInput(rest)
+}
+
+// withoutInput masks in a text what the caller sent.
+func (ob *Observation) withoutInput(text string) string {
+	for _, l := range ob.values() {
+		if l.Kind == rules.Text && len(l.Text) > 2 {
+			text = rules.ReplaceWord(text, l.Text, maskAny)
+		}
+	}
+	return text
 }
 
 // values are those of the input.

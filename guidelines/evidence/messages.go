@@ -54,6 +54,8 @@ type shape struct {
 	about  map[string]int // calls, by the parameter of the rule on them
 	pieces []piece        // a raw part that varies is ""
 	short  bool           // some went on in another way
+	rests  [][]string     // what followed the message, of some calls, and who made these
+	makers []uint64
 }
 
 // shapes are the forms of messages: the list of all, by what of a message names them, and of those
@@ -127,7 +129,9 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		if s == nil {
 			continue
 		}
-		s.take(ob, said.pieces, who.of[i])
+		if s.take(ob, said.pieces, who.of[i]); len(s.rests) < framedTexts {
+			s.rests, s.makers = append(s.rests, endWords(ob.rest())), append(s.makers, who.of[i])
+		}
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
 		if p, known := explained[ob.Key]; !known {
 			s.Unexplained++
@@ -140,7 +144,11 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	list := make([]Message, len(told))
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
-		s.For = s.told()
+		if s.For = s.told(); len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short { // what follows may tell what no rule does
+			if f := fitted(sharedWords(s.rests), s.rests, s.makers, who); f != nil {
+				s.Text = strings.TrimSpace(s.Text + " " + f.Text)
+			}
+		}
 		list[i] = s.Message
 	}
 	return list
@@ -163,48 +171,6 @@ func joined(all []*shape) (list []*shape) {
 		}
 	}
 	return list
-}
-
-// sameInputs is how many different inputs get one answer that is told, sameWords how long it is:
-// one word says that something was done.
-const (
-	sameInputs = 3
-	sameWords  = 3
-)
-
-// sameAnswer is the text that nine in ten good calls were answered with, whatever their inputs, but for
-// what of these stands in it.
-func sameAnswer(obs []Observation, who *parties) *Message {
-	type answered struct {
-		backing
-
-		inputs map[uint64]bool
-	}
-	good, texts := 0, map[string]*answered{}
-	for i := range obs {
-		ob := &obs[i]
-		if !ob.Good() {
-			continue
-		}
-		good++
-		if len(strings.Fields(ob.Answer.Text)) < sameWords {
-			continue
-		}
-		text := ob.message().text
-		a := texts[text]
-		if a == nil {
-			a = &answered{inputs: map[uint64]bool{}}
-			texts[text] = a
-		}
-		a.add(ob.OwnRun(), who.of[i])
-		a.inputs[hashOf("input", string(ob.Input))] = true
-	}
-	for text, a := range texts {
-		if 10*a.calls >= 9*good && len(a.inputs) >= sameInputs {
-			return &Message{Text: text, Calls: a.calls, Runs: len(a.runs), Sole: who.sole(a.by)}
-		}
-	}
-	return nil
 }
 
 // like reports whether a message that begins with ps has the form.

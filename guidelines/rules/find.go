@@ -449,7 +449,7 @@ func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
 			bySource[row.Source]++
 		}
 	}
-	if !s.hints && !q.of(leastBad) {
+	if !s.hints && (!q.of(leastBad) || !s.varies(c, open)) {
 		return 0, 0
 	}
 	all, most := 0.0, 0.0

@@ -403,3 +403,42 @@ func TestRunsThatEndInRefusalsAreNoBoundOnTheirCalls(t *testing.T) {
 		t.Errorf("got %s", lines(found))
 	}
 }
+
+// The folder in which all good paths lie is told where messages name it.
+func TestTheFolderThatMessagesNameIsTold(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]bool{"Access denied: outside of /srv/box": true, "Access denied": false} {
+		var calls []Call
+		for i := range 8 {
+			calls = append(calls, call(i, fmt.Sprintf(`{"path":"/srv/box/a%c/f"}`, 'a'+i), ""), call(i, fmt.Sprintf(`{"path":"/etc/x%c"}`, 'a'+i), says))
+		}
+		if got := lines(Find("read", calls)); strings.Contains(got, "Begin `path` with \"/srv/box/\"") != want {
+			t.Errorf("%s: %s", says, got)
+		}
+	}
+}
+
+// The same few texts that fail say nothing of their length.
+func TestALengthIsTestedOnTextsThatDifferInIt(t *testing.T) {
+	t.Parallel()
+	for few, want := range map[bool]bool{true: false, false: true} {
+		var calls []Call
+		r := rand.New(rand.NewPCG(4, 4))
+		for i := range 16 {
+			n := 12 + i%4
+			if few {
+				n = 12
+			}
+			for long, message := range map[int]string{3 + i%5: "", n: "no"} {
+				title := make([]byte, long)
+				for k := range title {
+					title[k] = byte('a' + r.IntN(26))
+				}
+				calls = append(calls, call(i, fmt.Sprintf(`{"title":%q}`, title), message))
+			}
+		}
+		if got := lines(Find("name", calls)); strings.Contains(got, "characters long") != want {
+			t.Errorf("few %v: %s", few, got)
+		}
+	}
+}

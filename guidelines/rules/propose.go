@@ -17,7 +17,6 @@ const (
 	maxSet    = 8
 	maxForms  = 4
 	maxStates = 8
-	mostNew   = 0.05 // the chance that a good value of a closed set is new
 )
 
 // column is what the calls gave for one parameter.
@@ -181,17 +180,16 @@ func opening(s string) string {
 	return s[:n]
 }
 
-// closed reports whether the values of good calls are a closed set: hardly one came only once, and
-// stands in no message. Their share is how probable it is that the next one is new (Good, "The
-// population frequencies of species", 1953).
+// closed reports whether the values of good calls are a closed set: each came again, or
+// stands in a message.
 func (c *column) closed(rows []row) bool {
-	good, once := c.texts.of(1, 0), 0
+	good := c.texts.of(1, 0)
 	for _, s := range good {
 		if c.texts[s].good < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && Named(r.Message, s) }) {
-			once++
+			return false
 		}
 	}
-	return 3*len(good) <= c.good && float64(once) <= mostNew*float64(c.good)
+	return 3*len(good) <= c.good
 }
 
 // propose lists what the calls might have broken; for hints, one call is enough that gave a

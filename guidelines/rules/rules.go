@@ -64,6 +64,9 @@ type Seen struct {
 	// Before are the tools that had answered well before in the run, in the order of their first
 	// answer.
 	Before []string `json:"d,omitempty"`
+	// Between has a bit for each of Before that answered since the tool's last call in the run, where
+	// that went wrong.
+	Between uint32 `json:"b,omitzero"`
 	// Last says in which tools good calls of the run used the values of the input last; those that
 	// it does not name, in none. Since has a bit for each of Before that was called since the tool's
 	// last good call in the run. Both are unknown where Since is 0.
@@ -299,6 +302,7 @@ const (
 	minCalls       = 3    // that gave a value which is shown
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
+	minLengths     = 3    // of texts that are too long or too short
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
 	maxOfKind      = 3    // rules for one kind of failure
 	maxRules       = 10

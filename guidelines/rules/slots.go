@@ -144,15 +144,22 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		show = h.wordsShown(behind, s.parties)
 		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
-		if show = h.usesShown(s.rows); h.what == lastNotIn {
-			narrow = r.valuesSaid(s, behind)
-		}
-		return narrow, show, len(show) > 0 && (len(h.valuesThere()) > 0) == slices.ContainsFunc(h.set, isThere)
+		return r.usesSaid(s, behind)
 	case taken, takenInRun:
 		r.given = given(s.rows, h.p)
 	default:
 	}
 	return narrow, show, true
+}
+
+// usesSaid is what there is to say of how the run used a value last.
+func (r *Rule) usesSaid(s *search, behind []*row) (narrow string, show []string, ok bool) {
+	h := &r.when
+	if h.what == lastNotIn {
+		narrow = r.valuesSaid(s, behind)
+	}
+	show = h.usesShown(s.rows)
+	return narrow, show, len(show) > 0 && (len(h.valuesThere()) > 0) == slices.ContainsFunc(h.set, isThere)
 }
 
 // bounded is what there is to say of a bound; false for one that one party alone bears out.

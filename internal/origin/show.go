@@ -102,8 +102,9 @@ func partsOf(s, marks string) []string {
 }
 
 // wordForm is a value that names one of few things: letters in parts, as in en-US, with a digit at the
-// end at most or a short number between two of them, as in aes-256-cbc, or a number of four digits, or of five that is round. Others are those of an account, a postcode, an
-// identifier or the like; mixed case is that of encoded bytes.
+// end at most or a short number between two of them, as in aes-256-cbc, or a number of four digits, or of
+// five that is round. Others are those of an account, a postcode, an identifier or the like; mixed case is
+// that of encoded bytes.
 var (
 	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.](?:\d{1,3}[-_.])?[A-Za-z]+)*(?:[-_.]?\d)?|-?(?:\d|[1-9]\d{1,3}|[1-9]\d{0,2}00)(?:\.\d{1,3})?)$`)
 	caseForm   = regexp.MustCompile(`^(?:(?:[a-z0-9]+|[A-Z0-9]+)(?:[-_.](?:[a-z0-9]+|[A-Z0-9]+))*|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
