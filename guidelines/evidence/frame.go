@@ -20,6 +20,7 @@ type Frame struct {
 // Limits on frames.
 const (
 	framedTexts = 24   // the newest are compared
+	framedCalls = 240  // the newest are held against what they share
 	framedHead  = 24   // words at the beginning of each
 	framedTail  = 8    // words at its end
 	framedBytes = 4096 // of each
@@ -55,14 +56,18 @@ func framed(text string) []string {
 // frameOf finds the form of different texts, the newest first; nil where they have none. by says who gave
 // each.
 func frameOf(texts []string, by []uint64, who *parties) *Frame {
-	if len(slices.Compact(slices.Sorted(slices.Values(texts)))) < leastFramed {
+	different := map[string]bool{}
+	for i := 0; i < len(texts) && len(different) < leastFramed; i++ {
+		different[texts[i]] = true
+	}
+	if len(different) < leastFramed {
 		return nil
 	}
 	var all [][]string
-	for _, t := range texts {
+	for _, t := range texts[:min(len(texts), framedTexts)] {
 		all = append(all, framed(t))
 	}
-	shared := sharedWords(slices.Clone(all[:min(len(all), framedTexts)]))
+	shared := sharedWords(slices.Clone(all))
 	telling := 0
 	for _, w := range shared {
 		if strings.ContainsFunc(strings.ReplaceAll(w, "N", ""), unicode.IsLetter) {
@@ -71,6 +76,9 @@ func frameOf(texts []string, by []uint64, who *parties) *Frame {
 	}
 	if telling < leastShared {
 		return nil
+	}
+	for _, t := range texts[len(all):min(len(texts), framedCalls)] {
+		all = append(all, framed(t))
 	}
 	return fitted(shared, all, by, who)
 }

@@ -44,6 +44,8 @@ const (
 	comparedPieces = 12
 	// halfWeight is after how many calls a message counts half, at least.
 	halfWeight = 40
+	// goOn is how many messages, those that count most, are told with what follows them.
+	goOn = 12
 )
 
 // shape is the form of messages while they are collected.
@@ -54,7 +56,7 @@ type shape struct {
 	about  map[string]int // calls, by the parameter of the rule on them
 	pieces []piece        // a raw part that varies is ""
 	short  bool           // some went on in another way
-	rests  [][]string     // what followed the message, of some calls, and who made these
+	some   []*Observation // of the calls, and who made these
 	makers []uint64
 }
 
@@ -129,8 +131,8 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		if s == nil {
 			continue
 		}
-		if s.take(ob, said.pieces, who.of[i]); len(s.rests) < framedTexts {
-			s.rests, s.makers = append(s.rests, endWords(ob.rest())), append(s.makers, who.of[i])
+		if s.take(ob, said.pieces, who.of[i]); len(s.some) < framedTexts {
+			s.some, s.makers = append(s.some, ob), append(s.makers, who.of[i])
 		}
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
 		if p, known := explained[ob.Key]; !known {
@@ -144,14 +146,24 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	list := make([]Message, len(told))
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
-		if s.For = s.told(); len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short { // what follows may tell what no rule does
-			if f := fitted(sharedWords(s.rests), s.rests, s.makers, who); f != nil {
-				s.Text = strings.TrimSpace(s.Text + " " + f.Text)
-			}
+		if s.For = s.told(); i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short { // what follows may tell what no rule does
+			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn(who))
 		}
 		list[i] = s.Message
 	}
 	return list
+}
+
+// goesOn is the form of what follows the message; "" if it has none.
+func (s *shape) goesOn(who *parties) string {
+	rests := make([][]string, len(s.some))
+	for i, ob := range s.some {
+		rests[i] = endWords(ob.rest())
+	}
+	if f := fitted(sharedWords(slices.Clone(rests)), rests, s.makers, who); f != nil {
+		return f.Text
+	}
+	return ""
 }
 
 // joined makes forms one that are told with the same text.
