@@ -78,5 +78,5 @@ func (ob *Observation) answered() string {
 	if ob.Answer.JSON {
 		return ""
 	}
-	return ob.withoutInput(strings.Join(strings.Fields(cmp.Or(ob.Answer.Text, textsafe.Head(ob.Output, framedBytes))), " "))
+	return ob.withoutInput(strings.Join(strings.Fields(cmp.Or(ob.Answer.Text, textsafe.Head(ob.Output, answerBytes))), " "))
 }

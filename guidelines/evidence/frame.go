@@ -24,6 +24,7 @@ const (
 	framedHead  = 24   // words at the beginning of each
 	framedTail  = 8    // words at its end
 	framedBytes = 4096 // of each
+	answerBytes = 512  // of an answer
 	framedShare = 0.75 // of the texts have it
 	leastFramed = 5    // texts
 	leastShared = 2    // words with more letters than N

@@ -146,8 +146,8 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	list := make([]Message, len(told))
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
-		if s.For = s.told(); i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short { // what follows may tell what no rule does
-			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn(who))
+		if s.For = s.told(); i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short {
+			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn(who)) // it may tell what no rule does
 		}
 		list[i] = s.Message
 	}
