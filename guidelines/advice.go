@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/rules"
@@ -141,11 +142,12 @@ func (f *findings) callLike(d *draft) {
 // like says how many good calls were like an exemplar, and what its marks stand for.
 func like(x *evidence.Exemplar, shown string) string {
 	parts := []string{ofN(x.Calls, x.Good) + " good calls gave these parameters"}
-	for _, p := range slices.Sorted(maps.Keys(x.Frames)) {
+	forms := framesOf(x)
+	for _, p := range slices.Sorted(maps.Keys(forms)) {
 		if form := x.Frames[p]; form.Calls < form.Of {
 			parts = append(parts, ofN(form.Calls, form.Of)+" "+code(p)+" in this form")
 		}
-		if strings.Contains(x.Frames[p].Text, "N") {
+		if strings.Contains(string(forms[p]), "N") {
 			parts = append(parts, "N is a number")
 		}
 	}
@@ -267,9 +269,9 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 		}
 	}
 	if fields, is := v.(map[string]any); is {
-		for p, form := range x.Frames {
+		for p, form := range framesOf(x) {
 			if _, has := fields[p].(string); has {
-				fields[p] = frame(form.Text)
+				fields[p] = form
 			}
 		}
 	}
@@ -282,18 +284,26 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 	return ""
 }
 
-// frame is the form of a text, in place of one.
+// frame is the form of a text as it is shown, in place of one.
 type frame string
 
-// shown is the form as it may be shown: of words that calls share, but no sentence.
-func (f frame) shown() string {
-	parts := strings.Split(string(f), "…")
-	for i, p := range parts {
-		if p = strings.TrimSpace(p); p != "" {
-			parts[i], _ = origin.Show(origin.Typical, origin.Shared, p, exemplarText)
+// framesOf are the forms of an exemplar's texts, by parameter: of words that calls share, but no
+// sentence. One of which no word may be shown says nothing.
+func framesOf(x *evidence.Exemplar) map[string]frame {
+	forms := map[string]frame{}
+	for p, form := range x.Frames {
+		parts := strings.Split(form.Text, "…")
+		for i, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				parts[i], _ = origin.Show(origin.Typical, origin.Shared, part, exemplarText)
+			}
+		}
+		shown := strings.TrimSpace(strings.Join(slices.Compact(parts), " … "))
+		if strings.ContainsFunc(strings.ReplaceAll(shown, "N", ""), unicode.IsLetter) {
+			forms[p] = frame(shown)
 		}
 	}
-	return strings.TrimSpace(strings.Join(slices.Compact(parts), " … "))
+	return forms
 }
 
 // shownInput writes a value as JSON, with what may not be shown masked.
@@ -332,7 +342,7 @@ func shownInput(v any, name string, keep int, own []string) string {
 		}
 		return "[" + shownInput(v[0], name, keep, own) + ",…]"
 	case frame:
-		return strconv.Quote(v.shown())
+		return strconv.Quote(string(v))
 	case string:
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `'`).Replace(show(v)) + `"`
 	}
