@@ -2,7 +2,6 @@ package guidelines
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -62,12 +61,6 @@ func (f *findings) practices(d *draft) {
 		(*d)[len(*d)-1].Author = f.author(r)
 		rank++
 	}
-	for i := range e.Repairs {
-		if line := f.repair(&e.Repairs[i]); line != "" && rank < mostPractices {
-			d.add(bestPractices, rank, line, "repair", f.share(e.Repairs[i].Without.Tries), e.Repairs[i].Message)
-			rank++
-		}
-	}
 	if again := e.Unchanged; f.repeatsFail() && rank < mostPractices {
 		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(again.Succeeded, again.Tries)+" worked"+
 			inRuns(e.UnchangedRuns)+".", "repeat", f.share(again.Tries), retriesGround)
@@ -79,21 +72,6 @@ func (f *findings) practices(d *draft) {
 	case len(d.of(bestPractices)) == 0:
 		f.callLike(d)
 	}
-}
-
-// repair says what worked after a message that is quoted.
-func (f *findings) repair(r *evidence.Repair) string {
-	told, _ := f.told()
-	at := slices.IndexFunc(told, func(m *evidence.Message) bool { return m.ID == r.Message })
-	if at < 0 || slices.Contains(told[at].For, r.Changed) {
-		return "" // a rule says it
-	}
-	do := "give another " + code(r.Changed)
-	if r.Tool != "" {
-		do = "call " + code(r.Tool) + ", then make the same call again"
-	}
-	return fmt.Sprintf("After answer [%d] below, %s: %s worked%s, else %s.", at+1, do, ofN(r.With.Succeeded, r.With.Tries), inRuns(r.Runs),
-		ofN(r.Without.Succeeded, r.Without.Tries))
 }
 
 // repeatsFail reports whether calls that sent a failed input again failed, of enough runs where

@@ -107,7 +107,7 @@ func groundsFor(f *findings, d draft) (list []Ground) {
 		add("exemplar", exemplarGround, e.Exemplar, e.Exemplar.Key)
 	}
 	for i := range e.Messages {
-		if m := &e.Messages[i]; m.Unexplained > 0 || slices.ContainsFunc(e.Repairs, func(r evidence.Repair) bool { return r.Message == m.ID }) {
+		if m := &e.Messages[i]; m.Unexplained > 0 {
 			add("message", m.ID, m, m.Keys...)
 		}
 	}

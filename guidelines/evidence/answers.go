@@ -28,9 +28,9 @@ const (
 	sameWords  = 3 // of the answer that nearly all get: one word says that something was done
 )
 
-// usualAnswers are the text that nine in ten good calls were answered with, whatever their inputs; else
-// the form of the answers; else those that several inputs got and that say nothing, as null.
-func usualAnswers(obs []Observation, who *parties) (list []Usual) {
+// usualAnswer is the text that nine in ten good calls were answered with, whatever their inputs; else the
+// form of the answers; else the most frequent one that several inputs got and that says nothing, as null.
+func usualAnswer(obs []Observation, who *parties) *Usual {
 	type answered struct {
 		backing
 
@@ -54,23 +54,25 @@ func usualAnswers(obs []Observation, who *parties) (list []Usual) {
 		byText[text].add(ob.OwnRun(), who.of[i])
 		byText[text].inputs[hashOf("input", string(ob.Input))] = true
 	}
+	var most *Usual
 	for text, a := range byText {
 		told := text != "" && errortext.IsVoid(text)
 		if 10*a.calls >= 9*good {
 			told = len(strings.Fields(text)) >= sameWords
 		}
 		if told && len(a.inputs) >= sameInputs {
-			list = append(list, Usual{Text: text, Calls: a.calls, Of: good, Runs: len(a.runs), Sole: who.sole(a.by)})
+			if most == nil || a.calls > most.Calls || a.calls == most.Calls && text < most.Text {
+				most = &Usual{Text: text, Calls: a.calls, Of: good, Runs: len(a.runs), Sole: who.sole(a.by)}
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Usual) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text)) })
-	if len(list) > 0 && 10*list[0].Calls >= 9*good {
-		return list[:1]
+	if most != nil && 10*most.Calls >= 9*good {
+		return most
 	}
 	if f := frameOf(texts, by, who); f != nil {
-		return []Usual{{Text: f.Text, Calls: f.Calls, Of: f.Of, Runs: f.Calls, Form: true}}
+		return &Usual{Text: f.Text, Calls: f.Calls, Of: f.Of, Runs: f.Calls, Form: true}
 	}
-	return list[:min(len(list), 1)]
+	return most
 }
 
 // answered is the text of a good answer on one line, without what the caller sent; "" for JSON.

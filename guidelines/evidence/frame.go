@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"memoryd/internal/textsafe"
 )
 
 // Frame is the form of texts that differ: the words that most of them share, in their order, with
@@ -36,7 +38,7 @@ var frameNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
 
 // endWords are the words at the beginning of a text and at its end.
 func endWords(text string) []string {
-	words := strings.Fields(text[:min(len(text), framedBytes)])
+	words := strings.Fields(textsafe.Head(text, framedBytes))
 	if over := len(words) - framedHead - framedTail; over > 0 {
 		words = slices.Delete(words, framedHead, framedHead+over)
 	}

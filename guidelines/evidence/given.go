@@ -68,17 +68,6 @@ func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
 	}
 }
 
-// between are, of the first n tools of the run, those that answered since the last call of one went wrong.
-func (r *run) between(tool string, n int) (mask uint32) {
-	mark := r.failed[tool]
-	for i := range n {
-		if mark > 0 && r.good[i] >= mark {
-			mask |= 1 << i
-		}
-	}
-	return mask
-}
-
 // since are, of the first n tools of the run, those called since the last good call of one; see
 // rules.Call.
 func (r *run) since(tool string, n int) uint32 {

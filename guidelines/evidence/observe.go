@@ -85,7 +85,6 @@ type run struct {
 	given  map[uint64]string // by the hash of a value, the use of it
 	names  map[use]string
 	calls  map[string]called // by tool
-	failed map[string]int    // the answers up to the last call of a tool, from 1, where it went wrong
 
 	answers int // good calls
 }
@@ -137,12 +136,11 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if ob.Named {
-		ob.Last, ob.Since, ob.Between = r.last(o.seed, ob.leaves), r.since(c.Tool, n), r.between(c.Tool, n)
+		ob.Last, ob.Since = r.last(o.seed, ob.leaves), r.since(c.Tool, n)
 	}
-	if r.failed[c.Tool] = r.answers + 1; wrong(c) {
+	if wrong(c) {
 		return ob
 	}
-	delete(r.failed, c.Tool)
 	if at, ok := r.place(c.Tool); ok {
 		r.learn(o.seed, at, c.Output)
 		r.give(o.seed, r.tools[at], ob.leaves)
@@ -187,9 +185,7 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{
-			values: map[uint64]stood{}, given: map[uint64]string{}, names: map[use]string{}, calls: map[string]called{}, failed: map[string]int{},
-		}
+		r = &run{values: map[uint64]stood{}, given: map[uint64]string{}, names: map[use]string{}, calls: map[string]called{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}

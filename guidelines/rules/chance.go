@@ -6,9 +6,9 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Chance is how probable it is that of n bad and all good calls those that meet a
+// chance is how probable it is that of n bad and all good calls those that meet a
 // condition are so unevenly parted by chance: the tail of the hypergeometric.
-func Chance(bad, n, good, all int) float64 {
+func chance(bad, n, good, all int) float64 {
 	met, sum := bad+good, 0.0
 	for k := bad; k <= min(met, n); k++ {
 		if met-k <= all {
@@ -23,7 +23,7 @@ func Chance(bad, n, good, all int) float64 {
 // is borne out by those of other kinds under it, too.
 func (s *search) byChance(c *candidate, kind string, met, all float64, against passed) float64 {
 	odds := func(met, all, against float64) float64 {
-		by := Chance(int(met), int(all), int(c.good), int(against))
+		by := chance(int(met), int(all), int(c.good), int(against))
 		return by * s.tests(c, kind, int(all), by)
 	}
 	by := odds(met, all, against.calls) * against.orders
@@ -104,7 +104,7 @@ func (w what) sort() what {
 func (c *column) looks(w what, n, good int, by float64) (looks float64) {
 	for _, v := range c.by(conditions[w].look) {
 		calls := v.good + v.bad
-		if Chance(min(calls, n), n, max(0, calls-n), good) <= by {
+		if chance(min(calls, n), n, max(0, calls-n), good) <= by {
 			looks++
 		}
 	}

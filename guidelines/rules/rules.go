@@ -64,9 +64,6 @@ type Seen struct {
 	// Before are the tools that had answered well before in the run, in the order of their first
 	// answer.
 	Before []string `json:"d,omitempty"`
-	// Between has a bit for each of Before that answered since the tool's last call in the run, where
-	// that went wrong.
-	Between uint32 `json:"b,omitzero"`
 	// Last says in which tools good calls of the run used the values of the input last; those that
 	// it does not name, in none. Since has a bit for each of Before that was called since the tool's
 	// last good call in the run. Both are unknown where Since is 0.
