@@ -98,12 +98,12 @@ func (o *ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded
 	var appended []store.Appended
 	var err error
 	begun := time.Now()
-	again := admission.Storing(ctx, func() { appended, err = o.append(store.Since(ctx, begun), r) })
+	again := admission.Blocking(ctx, func() { appended, err = o.append(store.Since(ctx, begun), r) })
 	if err = errors.Join(err, again); err != nil {
 		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
 	}
 	if slices.ContainsFunc(appended, func(a store.Appended) bool { return !a.New }) {
-		again = admission.Storing(ctx, func() { err = o.amend(ctx, r.Calls, appended) })
+		again = admission.Blocking(ctx, func() { err = o.amend(ctx, r.Calls, appended) })
 		if err = errors.Join(err, again); err != nil {
 			return nil, fmt.Errorf("amend what is recorded: %w", err)
 		}

@@ -26,7 +26,6 @@ type Scheduler struct {
 
 	mu    sync.Mutex
 	free  int
-	away  int // who gave a slot up while the store writes
 	queue *fairqueue.Queue[turn]
 	lines map[string]*line // of workspaces of which a request waits
 }
@@ -63,10 +62,10 @@ func (l *line) serve(now time.Time) {
 	l.last = now
 }
 
-// tooLate reports whether one more would wait longer than a quarter of most: the pace may become
-// several times slower, and who waited in vain is refused late. Slots are never idle for that.
+// tooLate reports whether one more would wait longer than half of most: the pace may become
+// slower, and who waited in vain is refused late.
 func (l *line) tooLate(most time.Duration) bool {
-	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most/4
+	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most/2
 }
 
 // NewScheduler returns a scheduler of n slots. Requests wait for one at most maxWait; 0 means
@@ -151,35 +150,6 @@ func Blocking(ctx context.Context, f func()) error {
 	slot.Release()
 	f()
 	return slot.Reacquire(ctx)
-}
-
-// mostAway is how many requests may be without their slots while the store writes: more than share
-// a commit. Who comes then keeps its slot, so that the line goes by the pace of the store. Else all
-// that is accepted is worked on and waits behind it, until its queue refuses what is done.
-const mostAway = 256
-
-// Storing is Blocking for an f that writes to the store.
-func Storing(ctx context.Context, f func()) error {
-	slot, _ := ctx.Value(slotKey{}).(*Slot)
-	if slot == nil || !slot.held || !slot.scheduler.leaves(1) {
-		f()
-		return nil
-	}
-	return Blocking(ctx, func() {
-		defer slot.scheduler.leaves(-1)
-		f()
-	})
-}
-
-// leaves counts one more, or less, who is away; false: too many are.
-func (s *Scheduler) leaves(n int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.away+n > mostAway {
-		return false
-	}
-	s.away += n
-	return true
 }
 
 // Room fails with Overloaded if a request of the workspace would now wait too long for a slot. It
