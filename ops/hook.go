@@ -136,9 +136,9 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *accounts.Hook) (*
 		switch {
 		case w.Line != "":
 			lines = append(lines, line{w.Line, "`" + call.Tool + "`: " + w.Line + "."})
-		case w.Rule == loopRule:
+		case w.Rule == preflight.LoopRule:
 			lines = append(lines, line{w.Rule + string(call.Input), "`" + call.Tool + "`: " + w.Text})
-		case w.Rule == thrashRule && h.Moment == accounts.AfterCall && len(a.Warnings) == 1:
+		case w.Rule == preflight.ThrashRule && h.Moment == accounts.AfterCall && len(a.Warnings) == 1:
 			lines = append(lines, line{w.Rule, w.Text})
 		}
 	}

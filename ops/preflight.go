@@ -64,5 +64,5 @@ func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, er
 			f.Nearest = nearest(ctx, d.Store, r.ToolRef)
 		}
 	}
-	return f, d.loops(ctx, &r, run, &f.Assessment)
+	return f, nil
 }

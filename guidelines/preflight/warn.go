@@ -15,9 +15,15 @@ import (
 // warnings tells why the planned call may fail and what to change, the surest
 // first.
 func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Warning {
-	out := m.broken(v)
+	circles := v.circles(a.Risk)
+	out := slices.Concat(circles, m.broken(v))
 	other := m.oneOther(v, near)
-	watched := slices.DeleteFunc(v.met.list(), func(r Rule) bool { return !m.warns(r, v, other) })
+	watched := slices.DeleteFunc(v.met.list(), func(r Rule) bool {
+		if r == RepeatsFailure && len(circles) > 0 {
+			return true // which says less
+		}
+		return !m.warns(r, v, other)
+	})
 	rate := func(r Rule) float64 { rate, _ := m.rates.of(r); return rate }
 	slices.SortStableFunc(watched, func(a, b Rule) int { return cmp.Compare(rate(b), rate(a)) })
 	for _, r := range watched {
