@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"math"
 	"strings"
 
 	tested "memoryd/guidelines/rules"
@@ -111,13 +110,8 @@ func (c *collector) leaf(l *leaf) {
 	at := seed.add(l.Path)
 	c.put(given, at.add("given"))
 	switch l.Kind {
-	case tested.Array:
-		c.put(given, at.add("size").int(int(l.Number)))
-	case tested.Object:
-	case tested.Number:
-		c.put(given, at.add("is").add(l.Text))
-		c.put(given, at.add("scale").int(scale(l.Number)))
-	case tested.Word:
+	case tested.Array, tested.Object:
+	case tested.Number, tested.Word:
 		c.put(given, at.add("is").add(l.Text))
 	case tested.Text:
 		if l.Length <= maxValue {
@@ -125,15 +119,6 @@ func (c *collector) leaf(l *leaf) {
 		}
 		c.text(at, l)
 	}
-}
-
-// scale is the sign and order of magnitude, in powers of two.
-func scale(f float64) int {
-	n := int(math.Log2(1 + min(math.Abs(f), math.MaxFloat64)))
-	if f < 0 {
-		return -n
-	}
-	return n
 }
 
 // text notes words and pairs of them, how the text opens, and the folders of paths.

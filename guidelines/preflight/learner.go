@@ -36,9 +36,7 @@ const (
 	// warmUp is the share of the history, its beginning, that tells nothing of the score: there
 	// nearly all is new.
 	warmUp = 0.3
-	// mostSpreads is how many standard deviations a score counts at most, leastSpread below which
-	// spread differences of the score are small.
-	mostSpreads = 3
+	// leastSpread is the standard deviation below which differences of the score are small.
 	leastSpread = 0.1
 	// The weight of the score that is expected of a tool, how many squares of scores that
 	// expectation counts for (a call adds about 0.2), and below which weight what inputs tell is noise.
@@ -135,9 +133,7 @@ func (l *learner) fit(h *history, scores []float64, calls []int32) {
 	}
 }
 
-func (l *learner) scaled(x float64) float64 {
-	return min(max((x-l.mean)/l.spread, -mostSpreads), mostSpreads)
-}
+func (l *learner) scaled(x float64) float64 { return (x - l.mean) / l.spread }
 
 // of estimates the probability that a call with an input fails.
 func (l *learner) of(in *planned) float64 {
@@ -156,15 +152,10 @@ func (m *means) add(a aspect, rate float64) {
 	m[a].n++
 }
 
-// sum is that of the aspects: how far the mean of its pieces is from the rate of all. Of values it
-// counts more: one of them may decide.
+// sum is that of the aspects: how far the mean of its pieces is from the rate of all.
 func (m *means) sum(base float64) (sum float64) {
 	for a := range m {
-		n := max(1, m[a].n)
-		if aspect(a) == given {
-			n = math.Sqrt(n)
-		}
-		sum += (m[a].sum - m[a].n*base) / n
+		sum += (m[a].sum - m[a].n*base) / max(1, m[a].n)
 	}
 	return sum
 }
