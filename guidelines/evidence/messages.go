@@ -137,7 +137,7 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
 		if p, known := explained[ob.Key]; !known {
 			s.Unexplained++
-		} else if !rules.Named(ob.Output, p) {
+		} else if !rules.Speaks(ob.Output, p) {
 			s.about[p]++
 		}
 	}

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"math"
+	"strconv"
+	"strings"
 
 	"memoryd/internal/stats"
 )
@@ -20,21 +22,81 @@ func chance(bad, n, good, all int) float64 {
 
 // byChance is how many conditions chance alone would make hold so well for one kind of failure, held
 // against the calls that passed what the tool checks for it. One that holds for all calls of the kind
-// is borne out by those of other kinds under it, too.
+// is borne out by those of other kinds under it, too. What counts of a condition on how a text is written
+// are different texts: one that is sent again and again shows what becomes of it, not of what it looks like.
 func (s *search) byChance(c *candidate, kind string, met, all float64, against passed) float64 {
-	odds := func(met, all, against float64) float64 {
-		by := chance(int(met), int(all), int(c.good), int(against))
-		return by * s.tests(c, kind, int(all), by)
+	odds := func(n counts) float64 {
+		by := chance(int(n.met), int(n.bad), int(n.wrong), int(n.good))
+		return by * s.tests(c, kind, int(n.bad), by)
 	}
-	by := odds(met, all, against.calls) * against.orders
+	by := odds(s.different(c, kind, counts{met, all, c.good, against.calls})) * against.orders
 	if met == all {
 		met, all = s.ofAll(c)
-		by = min(by, odds(met, all, s.good))
+		by = min(by, odds(s.different(c, "", counts{met, all, c.good, s.good})))
 	}
 	if s.recent {
 		by *= distinctSpans
 	}
 	return by
+}
+
+// counts are how many of the bad and of all good calls, or of their texts, met a condition.
+type counts struct{ met, bad, wrong, good float64 }
+
+// different bounds the counts of a condition on how a text is written by the different texts that calls gave:
+// bad ones of a kind, or of any.
+func (s *search) different(c *candidate, kind string, n counts) counts {
+	if !c.written() {
+		return n
+	}
+	p, _ := base(c.p)
+	if other, property := base(c.q); property != "" {
+		p = other
+	}
+	type given struct {
+		text       string
+		bad, meets bool
+	}
+	seen := map[given]bool{}
+	var of counts
+	for i := range s.rows {
+		row := &s.rows[i]
+		v := row.in[p]
+		if v.kind == other { // too long to compare
+			v.text = strconv.Itoa(i)
+		}
+		g := given{v.text, row.Bad, c.meets[i]}
+		if v.kind == absent || seen[g] || row.Bad && kind != "" && row.kind != kind {
+			continue
+		}
+		seen[g] = true
+		switch {
+		case g.bad && g.meets:
+			of.met++
+		case g.meets:
+			of.wrong++
+		}
+		if g.bad {
+			of.bad++
+		} else {
+			of.good++
+		}
+	}
+	return counts{min(n.met, of.met), min(n.bad, of.bad), min(n.wrong, of.wrong), min(n.good, of.good)}
+}
+
+// written reports whether the condition is about how a text is written: its length, its marks, or how it
+// begins or ends. Forms are not among them: those of good calls are told, which many texts have in common. Nor
+// is how an identifier begins, for that says of what kind it is.
+func (h *hypothesis) written() bool {
+	switch h.what {
+	case beginsNot, endsNot, marked, unmarked:
+		return true
+	case begins:
+		return opening(h.set[0]) == h.set[0]
+	default:
+		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.q, ofLength) || h.malformed()
+	}
 }
 
 // ofAll counts the calls that went wrong in any way, and those of them that met a condition, with at
@@ -148,7 +210,7 @@ func (s *search) contrast(c *candidate, kind string) passed {
 
 // named reports whether a message names the parameters of a condition.
 func (h *hypothesis) named(message string) bool {
-	return Named(message, h.name()) && (h.q == "" || Named(message, h.q))
+	return Speaks(message, h.name()) && (h.q == "" || Speaks(message, h.q))
 }
 
 // name is what messages call the parameter.

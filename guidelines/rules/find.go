@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // candidate is a hypothesis with the calls that meet it.
@@ -369,10 +367,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		q := calls/open.n - 4*c.good/against.calls
-		if Named(kind, c.name()) {
+		if Speaks(kind, c.name()) {
 			q += messageShare // calls cannot part what always came together
 		}
-		if c.q != "" && Named(kind, c.q) {
+		if c.q != "" && Speaks(kind, c.q) {
 			q += messageShare / 2
 		} else if c.q != "" {
 			q -= messageShare / 2
@@ -449,7 +447,7 @@ func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
 			bySource[row.Source]++
 		}
 	}
-	if !s.hints && (!q.of(leastBad) || !s.varies(c, open)) {
+	if !s.hints && !q.of(leastBad) {
 		return 0, 0
 	}
 	all, most := 0.0, 0.0
@@ -461,28 +459,4 @@ func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
 		return 0, 0 // nothing without the source that reports most
 	}
 	return calls, met
-}
-
-// Named reports whether a message holds the name of a parameter, with no letter or digit
-// of the same script beside it. An empty name stands in none.
-func Named(message, p string) bool {
-	for rest := message; p != ""; {
-		before, after, found := strings.Cut(rest, p)
-		if !found {
-			return false
-		}
-		last, _ := utf8.DecodeLastRuneInString(before)
-		next, _ := utf8.DecodeRuneInString(after)
-		if !isNamePart(last) && !isNamePart(next) {
-			return true
-		}
-		rest = after
-	}
-	return false
-}
-
-// isNamePart leaves the scripts out that part words by no blank.
-func isNamePart(r rune) bool {
-	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

@@ -212,21 +212,6 @@ func (c *column) allowed(rows []row, folder string) bool {
 	return q.of(leastBad)
 }
 
-// varies reports whether calls that met a bound on the length of a text differ in it: the same few texts that fail say
-// nothing of their length.
-func (s *search) varies(c *candidate, open *openCalls) bool {
-	if _, property := base(c.p); property != ofLength || c.op != "" {
-		return true
-	}
-	lengths := map[float64]bool{}
-	for _, i := range open.places {
-		if c.meets[i] {
-			lengths[s.rows[i].in[c.p].num] = true
-		}
-	}
-	return len(lengths) >= minLengths
-}
-
 // affix reports whether a line may say that a text begins or ends so: with a word and marks
 // beside it, or with marks alone.
 func affix(s string) bool {

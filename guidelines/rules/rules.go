@@ -299,7 +299,6 @@ const (
 	minCalls       = 3    // that gave a value which is shown
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
-	minLengths     = 3    // of texts that are too long or too short
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
 	maxOfKind      = 3    // rules for one kind of failure
 	maxRules       = 10

@@ -394,7 +394,7 @@ func boundsIn(message, p string) (out []string) {
 // speaksOf reports whether a message holds the name of a parameter, or the last word of it.
 func speaksOf(message, p string) bool {
 	last := p[strings.LastIndexAny(p, "_-.")+1:]
-	return Named(message, p) || len(last) > 2 && Named(strings.ToLower(message), strings.ToLower(last))
+	return Speaks(message, p) || len(last) > 2 && Named(strings.ToLower(message), strings.ToLower(last))
 }
 
 // agreed is the one token that stands in the messages of two calls of two runs, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // leastWord is of how many letters a word is at least that a line tells, mostWords how many it tells.
@@ -78,4 +79,73 @@ func (h *hypothesis) wordsShown(behind []*row, parties bool) (show []string) {
 		}
 	}
 	return show
+}
+
+// Named reports whether a message holds the name of a parameter, with no letter or digit
+// of the same script beside it. An empty name stands in none.
+func Named(message, p string) bool {
+	for rest := message; p != ""; {
+		before, after, found := strings.Cut(rest, p)
+		if !found {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if !isNamePart(last) && !isNamePart(next) {
+			return true
+		}
+		rest = after
+	}
+	return false
+}
+
+// isNamePart leaves the scripts out that part words by no blank.
+func isNamePart(r rune) bool {
+	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) &&
+		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
+
+// Speaks reports whether a message holds the name of a parameter, or its words written otherwise:
+// max_results as maxResults, "max results" or MAX-RESULTS.
+func Speaks(message, p string) bool {
+	if Named(message, p) {
+		return true
+	}
+	words := nameWords(p)
+	if len(words) < 2 {
+		return false
+	}
+	for at := range message {
+		if last, _ := utf8.DecodeLastRuneInString(message[:at]); isNamePart(last) {
+			continue
+		}
+		rest, whole := message[at:], true
+		for i, w := range words {
+			if i > 0 && rest != "" && strings.IndexByte("_- ", rest[0]) >= 0 {
+				rest = rest[1:]
+			}
+			if whole = len(rest) >= len(w) && strings.EqualFold(rest[:len(w)], w); !whole {
+				break
+			}
+			rest = rest[len(w):]
+		}
+		if next, _ := utf8.DecodeRuneInString(rest); whole && !isNamePart(next) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameWords are the words that the name of a parameter is made of.
+func nameWords(p string) (words []string) {
+	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '_' || r == '-' }) {
+		from := 0
+		for i := 1; i < len(part); i++ {
+			if unicode.IsUpper(rune(part[i])) && unicode.IsLower(rune(part[i-1])) {
+				words, from = append(words, part[from:i]), i
+			}
+		}
+		words = append(words, part[from:])
+	}
+	return words
 }
