@@ -7,9 +7,9 @@ import (
 	"iter"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 	"memoryd/store"
 )
 
@@ -84,7 +84,7 @@ func (c Correction) check() error {
 		return memoryd.Errorf(memoryd.Invalid, "summary: at most %d bytes", maxCorrectedSummary)
 	case len(c.Evaluation) > maxCorrectedEvaluation:
 		return memoryd.Errorf(memoryd.Invalid, "evaluation: at most %d bytes", maxCorrectedEvaluation)
-	case len(c.By) > maxPersonName || !utf8.ValidString(c.By) || strings.ContainsFunc(c.By, func(r rune) bool { return r < ' ' }):
+	case !textsafe.IsLabel(c.By, maxPersonName):
 		return memoryd.Errorf(memoryd.Invalid, "by: at most %d bytes without control characters", maxPersonName)
 	}
 	return nil

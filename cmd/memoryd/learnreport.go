@@ -16,6 +16,7 @@ import (
 
 	"memoryd/guidelines/mistakes"
 	"memoryd/integrations/transcripts"
+	"memoryd/internal/stats"
 )
 
 // report is what learn says: what was read, and each mistake, those that cost most first.
@@ -148,13 +149,10 @@ func (r *report) take(f *learnedFile) {
 
 // spanning is from when to when two times of a run last; a zero time is unknown.
 func spanning(first, last, begun, ended time.Time) (time.Time, time.Time) {
-	if first.IsZero() || !begun.IsZero() && begun.Before(first) {
-		first = begun
-	}
 	if ended.After(last) {
 		last = ended
 	}
-	return first, last
+	return stats.Earlier(first, begun), last
 }
 
 // sum draws the conclusions.

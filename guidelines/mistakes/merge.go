@@ -121,9 +121,7 @@ func (g *group) add(at Place, f *Failure) {
 	g.Runs = len(g.runs)
 	g.Turns += f.Turns
 	g.Cost += f.Seconds
-	if !f.At.IsZero() && (g.First.IsZero() || f.At.Before(g.First)) {
-		g.First = f.At
-	}
+	g.First = stats.Earlier(g.First, f.At)
 	if f.At.After(g.Last) || g.Calls == 1 {
 		g.Last = f.At
 		g.Said, g.Did = f.Said, f.Did

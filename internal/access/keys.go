@@ -17,10 +17,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
 	"memoryd/store"
 
 	"golang.org/x/time/rate"
@@ -277,7 +277,7 @@ type Wanted struct {
 
 func (w *Wanted) check(now time.Time) error {
 	switch {
-	case len(w.Name) > maxName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case !textsafe.IsLabel(w.Name, maxName):
 		return memoryd.Errorf(memoryd.Invalid, "name: at most %d bytes without control characters", maxName)
 	case len(w.Roles.Names()) == 0:
 		return memoryd.Errorf(memoryd.Invalid, "roles: at least one of record, read, curate and admin")

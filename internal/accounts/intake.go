@@ -104,7 +104,7 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 			h = nil
 		}
 	}
-	if strings.HasPrefix(c.Source, "otlp:") || strings.HasPrefix(c.Source, "hook:") { // Came counts the others
+	if recognised(c.Source) { // Came counts the others
 		i.count(c.Source, outcome, 1)
 	}
 	brief := *c
@@ -161,14 +161,20 @@ func wayOf(metadata []byte) string {
 	case err != nil:
 	case m.Source == "mcp-wrap" || m.Source == "mcp":
 		return m.Source
-	case len(m.Sources) > 0 && (strings.HasPrefix(m.Sources[0], "otlp:") || strings.HasPrefix(m.Sources[0], "hook:")):
+	case len(m.Sources) == 0:
+	case recognised(m.Sources[0]):
 		return ""
-	case len(m.Sources) > 0 && strings.HasPrefix(m.Sources[0], "client:"):
+	case strings.HasPrefix(m.Sources[0], "client:"):
 		return "client"
-	case len(m.Sources) > 0:
+	default:
 		return "import"
 	}
 	return "api"
+}
+
+// recognised reports whether Recognise sees the calls of a source: those of telemetry and hooks.
+func recognised(source string) bool {
+	return strings.HasPrefix(source, "otlp:") || strings.HasPrefix(source, "hook:")
 }
 
 // LastSeen returns when each source last reported a call.

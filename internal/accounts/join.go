@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/stats"
 )
 
 // The bounds of what a Joiner holds.
@@ -448,9 +449,7 @@ func (m *merging) ending() {
 	if m.takes(exit, b.ExitCode != nil, a.ExitCode == nil) {
 		a.ExitCode = b.ExitCode
 	}
-	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
-		a.Begun = b.Begun
-	}
+	a.Begun = stats.Earlier(a.Begun, b.Begun)
 	if a.Done.IsZero() || !b.Done.IsZero() && m.better[named] {
 		a.Done = b.Done
 	}

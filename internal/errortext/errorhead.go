@@ -134,8 +134,7 @@ func Thrown(s string) bool {
 		n++
 	}
 	name, rest := s[:n], s[n:]
-	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, ") ") &&
-		!strings.HasPrefix(rest, " [") {
+	if _, follows := phrases.HasPrefixAny(rest, afterThrown); n < 6 || rest != "" && !follows {
 		return false
 	}
 	for _, end := range thrownEndings {
@@ -163,6 +162,9 @@ func Strip(low string) string {
 		low = s
 	}
 }
+
+// afterThrown are what may stand behind the name of an exception.
+var afterThrown = []string{":", "(", "{", ") ", " ["}
 
 // thrownEndings end the names of exception classes.
 var thrownEndings = []string{"Error", "Exception", "Fault", "Interrupt", "Failure", "error.Error", "Panic", "Timeout"}

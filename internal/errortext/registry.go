@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // errnoNames are the names of error numbers that systems share (POSIX, Linux).
@@ -49,13 +50,8 @@ func Condition(s string) bool {
 
 // badSQLState reports whether s is an SQLSTATE that means a failure: 23505, 42P01.
 func badSQLState(s string) bool {
-	if len(s) != 5 || !sqlClasses[s[:2]] {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return true
+	return len(s) == 5 && sqlClasses[s[:2]] && inSQLState.Span(s) == len(s)
 }
+
+// inSQLState are the characters of an SQLSTATE.
+var inSQLState = textsafe.BytesOf("09AZ", "")

@@ -107,3 +107,9 @@ func isLine(s string, n int) bool {
 
 // Visible is Line without a limit.
 func Visible(s string) string { return Line(s, 1<<40) }
+
+// IsLabel reports whether s is valid UTF-8 of at most n bytes without ASCII control characters.
+func IsLabel(s string, n int) bool {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	return len(s) <= n && utf8.ValidString(s) && !strings.ContainsFunc(s, control)
+}

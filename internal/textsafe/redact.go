@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,11 +53,12 @@ func (r *Redactor) JSON(v []byte) []byte {
 	return v
 }
 
-// veiled reports whether JSON may hold secrets that only its reading shows:
-// escaped characters, or a name and its value in two members.
+// veils are signs that JSON may hold secrets that only its reading shows: escaped characters,
+// or a name and its value in two members.
+var veils = []string{`\u00`, `\/`, `value"`, `Value"`, `value\`, `" :`}
+
 func veiled(s string) bool {
-	return strings.Contains(s, `\u00`) || strings.Contains(s, `\/`) || strings.Contains(s, `value"`) ||
-		strings.Contains(s, `Value"`) || strings.Contains(s, `value\`) || strings.Contains(s, `" :`)
+	return slices.ContainsFunc(veils, func(sign string) bool { return strings.Contains(s, sign) })
 }
 
 // members is JSON, always read.

@@ -158,9 +158,7 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 	if line.Time.After(t.Newest) {
 		t.Newest = line.Time
 	}
-	if t.Oldest.IsZero() || line.Time.Before(t.Oldest) {
-		t.Oldest = line.Time
-	}
+	t.Oldest = stats.Earlier(t.Oldest, line.Time)
 	if stats.KnownTime(c.TimeCost) {
 		*seconds = append(*seconds, c.TimeCost)
 		t.Seconds += c.TimeCost
