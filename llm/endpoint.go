@@ -53,7 +53,8 @@ type permit struct {
 
 func newEndpoint(cfg Config, model string, now time.Time) *endpoint {
 	return &endpoint{
-		model: model, breakAt: cfg.BreakerFailures, dialect: newDialect(model), window: newWindow(cfg.MaxConcurrency),
+		model: model, breakAt: cfg.BreakerFailures, dialect: newDialect(model),
+		window:   newWindow(cfg.MaxConcurrency, cfg.RequestsPerMinute > 0 || cfg.TokensPerMinute > 0),
 		requests: newBucket(cfg.RequestsPerMinute, requestBurst, cfg.Burst, now),
 		tokens:   newBucket(cfg.TokensPerMinute, tokenBurst, cfg.Burst, now),
 	}

@@ -182,7 +182,8 @@ const (
 )
 
 // window is how many requests may be in flight: additive increase,
-// multiplicative decrease. It starts at two and grows by one with each success
+// multiplicative decrease. It starts at two, or at half of its ceiling where a
+// known rate limits the first requests already, and grows by one with each success
 // (so it doubles with each clean window) until the first refusal; then it is
 // halved, comes back as fast to just below where it was refused, and from there
 // goes up by one only after several clean windows, more of them each time. Not
@@ -197,8 +198,12 @@ type window struct {
 	epoch   time.Time
 }
 
-func newWindow(ceiling int) window {
-	return window{limit: min(windowStart, ceiling), ceiling: ceiling, brink: ceiling, plateau: plateauStart}
+func newWindow(ceiling int, known bool) window {
+	start := min(windowStart, ceiling)
+	if known {
+		start = max(start, ceiling/2)
+	}
+	return window{limit: start, ceiling: ceiling, brink: ceiling, plateau: plateauStart}
 }
 
 // success notes a good reply while inFlight requests were out, itself
