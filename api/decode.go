@@ -186,6 +186,9 @@ type items struct {
 // readers of calls are used again and again.
 var readers = sync.Pool{New: func() any { return new(memoryd.CallReader) }}
 
+// leastItem is how many bytes an item is taken for at least where room for the others is made.
+const leastItem = 64
+
 func (i *items) read(dec *jsontext.Decoder, most int) error {
 	reader := readers.Get().(*memoryd.CallReader) //nolint:forcetypeassert // the pool holds nothing else
 	defer func() {
@@ -194,9 +197,14 @@ func (i *items) read(dec *jsontext.Decoder, most int) error {
 	}()
 	given := i.list != nil
 	i.list = make([]ops.Item, 0, 1)
+	begin := dec.InputOffset()
 	err := eachOf(dec, func() error {
-		if len(i.list) == most {
+		switch len(i.list) {
+		case most:
 			return tooMany(most, "items")
+		case 1: // the others are about as long
+			first := max(leastItem, int(dec.InputOffset()-begin))
+			i.list = slices.Grow(i.list, min(most, 1+len(dec.UnreadBuffer())/first))
 		}
 		l, err := reader.Read(dec)
 		fault, _ := err.(*memoryd.Fault) //nolint:errorlint // as its documentation says
