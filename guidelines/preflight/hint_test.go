@@ -53,3 +53,23 @@ func TestAFirstFailureWarnsOnlyItsOwnSource(t *testing.T) {
 		}
 	}
 }
+
+// A value that nobody tried may work: a rule on a set of values warns of those that failed alone.
+func TestAValueThatNobodyTriedIsNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 24 {
+		mode, score := []string{"fast", "slow", "eco"}[i%3], 1.0
+		if i%4 == 3 {
+			mode, score = []string{"odd", "raw"}[i/4%2], 0
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"mode":%q}`, mode), "E17", score, 1))
+	}
+	obs := evidence.Merge(nil, calls)
+	m := preflight.Learn(obs, preflight.Options{Tool: "t", FalseAlarms: 0.05, Tested: evidence.Rules("t", obs)})
+	for mode, warned := range map[string]bool{"odd": true, "new": false} {
+		if a := assess(m, fmt.Sprintf(`{"mode":%q}`, mode)); len(a.Warnings) > 0 != warned {
+			t.Errorf("%q: %+v", mode, a.Warnings)
+		}
+	}
+}

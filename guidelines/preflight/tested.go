@@ -110,7 +110,7 @@ func (m *Model) broken(v *view) []Warning {
 func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	var out []*Tested
 	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Doubtful && t.Holds(p) {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Doubtful && t.Holds(p) && !t.Untried(p) {
 			out = append(out, t)
 		}
 	}

@@ -379,7 +379,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		by := s.byChance(c, kind, met, open.counted, against)
-		if by > falseDiscovery && (!s.hints || by > hintChance) {
+		if by > s.mostChance(c, kind) {
 			continue
 		}
 		top, rule, rank = c, Rule{when: c.hypothesis, Good: int(c.good), Told: s.good < minGood && !s.hints, chance: by}, q

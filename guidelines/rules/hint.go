@@ -2,11 +2,26 @@ package rules
 
 import "slices"
 
-// Limits on hints: the newest calls are compared, and the chance of one may be larger.
+// Limits on hints: the newest calls are compared, and the chance of one may be larger. Of a loose
+// condition it may be less so.
 const (
 	hintedCalls = 160
 	hintChance  = 0.5
+	looseChance = 0.2
 )
+
+// mostChance is the largest chance of a condition that is told. One that many calls meet that went wrong
+// for another reason is loose: that a parameter was given, or a number beyond those that worked, where no
+// message names it.
+func (s *search) mostChance(c *candidate, kind string) float64 {
+	switch {
+	case !s.hints:
+		return falseDiscovery
+	case (c.what == with || c.what.sort() == above) && !c.named(kind):
+		return looseChance
+	}
+	return hintChance
+}
 
 // Hints lists conditions that are not rules yet, since too few calls or sources are behind
 // them: calls of one source failed under them, and no good call met them. They warn only

@@ -29,7 +29,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch {
-	case r.Doubtful, h.property(), h.what == notAfter && v == w, h.what == notIn && !r.refused[v.text]: // what nobody tried may work
+	case r.Doubtful, h.property(), h.what == notAfter && v == w, r.Untried(p):
 		return nil
 	}
 	switch h.what {
@@ -63,6 +63,11 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	default:
 		return nil
 	}
+}
+
+// Untried reports whether a call breaks the rule by a value that no failed call gave: it may work.
+func (r *Rule) Untried(p *Planned) bool {
+	return r.when.what == notIn && r.refused != nil && !r.refused[p.row.in[r.when.p].text]
 }
 
 // untried lists the parameters that good calls gave, and none of those behind a condition on another.
