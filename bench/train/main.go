@@ -29,9 +29,10 @@ func main() {
 	kept := flag.String("models", "",
 		"print the figures alone, with the models that this folder keeps for equal features; learns what is not there")
 	programs := flag.String("programs", "", "first run the programs of this machine that this list names: commands.txt, documents.txt, tools.txt or unseen.txt")
-	servers := flag.Bool("servers", false, "first run the servers that servers.txt names, to be measured by what they answer")
+	servers := flag.String("servers", "",
+		"first run the servers that this list names, to be measured by what they answer: servers.txt or toolservers.txt")
 	flag.Parse()
-	if err := run(*root, *kept, *programs, *check, *servers); err != nil {
+	if err := run(*root, *kept, *programs, *servers, *check); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -40,15 +41,15 @@ func main() {
 // show is the source whose wrong verdicts are printed.
 var show string
 
-func run(root, kept, programs string, check, servers bool) error {
+func run(root, kept, programs, servers string, check bool) error {
 	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
 	if programs != "" {
 		if err := runPrograms(context.Background(), filepath.Join(folder, programs), outputs); err != nil {
 			return err
 		}
 	}
-	if servers {
-		if err := runServers(context.Background(), filepath.Join(folder, "servers.txt"), outputs); err != nil {
+	if servers != "" {
+		if err := runServers(context.Background(), filepath.Join(folder, servers), outputs); err != nil {
 			return err
 		}
 	}

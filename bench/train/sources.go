@@ -20,25 +20,14 @@ import (
 // good the judge is on outputs that it never saw. None shares a program or a library with what is learned from.
 var heldOut = []string{
 	"twentysixth.txt", "programs.txt", "commandsaside.txt", "documentsaside.txt", "servers.txt", "librariesaside.txt", "nodeaside.txt",
-	"toolsaside.txt", "unseen.txt", "messagesaside.txt", "appsaside.txt",
+	"toolsaside.txt", "unseen.txt", "messagesaside.txt", "appsaside.txt", "answersaside.txt", "toolservers.txt",
 }
 
 // How much the examples count. A success counts more than a failure, since tools fail
 // less often than the labelled outputs do, and an empty result more, since there are few.
 const (
-	successWeight = 2.0
+	successWeight = 2.5
 	nothingWeight = 2.8
-
-	// generated is the set of outputs that a program put together from the forms in
-	// which services answer. They are many, and poorer than what tools say.
-	generated       = "generated.txt"
-	translations    = "translations.txt"
-	generatedWeight = 0.2
-
-	// messages and apps are what applications show, without what it was shown for.
-	messages       = "messages.txt"
-	apps           = "apps.txt"
-	messagesWeight = 0.5
 )
 
 // labelled is a call with its label: error, partial or ok.
@@ -186,12 +175,6 @@ func (s *source) examples(yes string) (examples []example) {
 	for i := range s.calls {
 		c := &s.calls[i]
 		e := example{features: c.features, yes: isYes(*c), weight: 1}
-		switch s.name {
-		case generated, translations:
-			e.weight = generatedWeight
-		case messages, apps:
-			e.weight = messagesWeight
-		}
 		switch {
 		case !e.yes:
 			e.weight *= successWeight

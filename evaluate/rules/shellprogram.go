@@ -195,7 +195,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 
 // binary reads two commands with a pipe, && or || between them.
 func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
-	before := len(p.stages)
 	left, right := at, at
 	left.final, right.fed = false, false
 	switch c.Op {
@@ -207,7 +206,7 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 		}
 		left.decides, left.piped = p.pipefail, true
 		p.stmt(c.X, left)
-		right.fed = !p.endsInView(before)
+		right.fed = true
 	case syntax.OrStmt:
 		left.decides = false
 		p.stmt(c.X, left)
@@ -280,16 +279,6 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 		p.last = p.commands[was:len(p.commands):len(p.commands)]
 	}
 	p.subs(subs)
-}
-
-// endsInView reports whether the last of the commands from number from on only views. It is so
-// where there are none.
-func (p *shellProgram) endsInView(from int) bool {
-	if from == len(p.stages) {
-		return true
-	}
-	w := p.stages[len(p.stages)-1].words
-	return views(baseName(w[0]), w)
 }
 
 // shows reports whether a command prints what somebody else wrote.

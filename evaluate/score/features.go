@@ -45,7 +45,7 @@ const (
 )
 
 // Bits is the number of bits kept of a feature's hash.
-const Bits = 17
+const Bits = 19
 
 // Features are the hashed features of one call, each once. They can be reused.
 type Features struct {

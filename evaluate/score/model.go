@@ -9,11 +9,14 @@
 package score
 
 import (
+	"bytes"
+	"compress/flate"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
+	"fmt"
+	"io"
 	"math"
 	"sync"
 )
@@ -32,9 +35,12 @@ type Model struct {
 	weights [1 << Bits][heads]int8
 }
 
-// headerBytes is the size of what stands before the weights: for each question its
-// bias and its scale.
-const headerBytes = heads * 8
+// What an encoded model is made of before it is compressed, since most weights are 0: for each
+// question its bias and its scale, and then the weights of each.
+const (
+	headerBytes = heads * 8
+	plainBytes  = headerBytes + heads<<Bits
+)
 
 //go:embed weights.bin
 var embedded []byte
@@ -55,9 +61,10 @@ func Version() string {
 }
 
 // Decode decodes a model.
-func Decode(b []byte) (*Model, error) {
-	if len(b) != headerBytes+heads<<Bits {
-		return nil, errors.New("the weights have another size than this program expects")
+func Decode(compressed []byte) (*Model, error) {
+	b := make([]byte, plainBytes)
+	if _, err := io.ReadFull(flate.NewReader(bytes.NewReader(compressed)), b); err != nil {
+		return nil, fmt.Errorf("the weights are not those that this program expects: %w", err)
 	}
 	m := &Model{}
 	for k := range heads {
@@ -72,7 +79,7 @@ func Decode(b []byte) (*Model, error) {
 
 // Encode encodes a model; equal weights give equal bytes.
 func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
-	b := make([]byte, headerBytes+heads<<Bits)
+	b := make([]byte, plainBytes)
 	for k := range heads {
 		largest := 0.0
 		for _, w := range weights[k] {
@@ -85,7 +92,18 @@ func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 			b[headerBytes+k<<Bits+i] = byte(int8(math.Round(w / float64(scale))))
 		}
 	}
-	return b
+	var compressed bytes.Buffer
+	w, err := flate.NewWriter(&compressed, flate.BestCompression)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // it was written to memory
+	}
+	return compressed.Bytes()
 }
 
 // Norm is what each of n features counts.

@@ -23,8 +23,10 @@ func TestAModelIsReadAsItWasWritten(t *testing.T) {
 	if p[score.Failed] < 0.78 || p[score.Failed] > 0.79 || p[score.Nothing] > 0.27 {
 		t.Fatalf("got %v", p)
 	}
-	if _, err := score.Decode(raw[1:]); err == nil {
-		t.Fatal("weights of another size are taken")
+	for _, other := range [][]byte{raw[1:], raw[:len(raw)-8], nil} {
+		if _, err := score.Decode(other); err == nil {
+			t.Fatal("other weights are taken")
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func readOutputs(t *testing.T) (all []labelled) {
 		for i, part := range strings.Split("\n"+string(raw), "\n@@ ") {
 			head, output, _ := strings.Cut(part, "\n")
 			if fields := strings.SplitN(head, " | ", 3); len(fields) == 3 {
-				all = append(all, labelled{fmt.Sprintf("%s %d %s", set, i, fields[0]), fields[0], fields[1], fields[2], output})
+				all = append(all, labelled{fmt.Sprintf("%s %d", set, i), fields[0], fields[1], fields[2], output})
 			}
 		}
 	}
