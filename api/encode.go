@@ -238,11 +238,7 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 
 // writeTagged answers with the value and its tag, or, to a client that has the
 // same bytes already, only with the tag (RFC 9110, section 13.1.2).
-func writeTagged(c echo.Context, v any) error {
-	e, err := encode(v)
-	if err != nil {
-		return err
-	}
+func writeTagged(c echo.Context, e encoded) error {
 	e = e.tagged()
 	h := c.Response().Header()
 	maps.Copy(h, e.tag.header)
@@ -251,7 +247,8 @@ func writeTagged(c echo.Context, v any) error {
 		delete(h, echo.HeaderContentLength)
 		return c.NoContent(http.StatusNotModified)
 	}
-	return c.Blob(http.StatusOK, jsonType, e.body)
+	_, err := c.Response().Write(e.body)
+	return err
 }
 
 // among reports whether the tag is one of a list.
