@@ -183,3 +183,13 @@ func TestARiseAtTheBeginningIsNoGrowth(t *testing.T) {
 		t.Errorf("of nothing: %v", got)
 	}
 }
+
+// A worker writes the numbers of the next request into the one before.
+func TestAddsAreNumberedAnew(t *testing.T) {
+	from := addTemplate("bench", 3, callBytes)
+	l := adds("", 1, from, 200, 0)
+	again := l.request(7, l.request(3, nil)[:0])
+	if want := from.fill(nil, spread(7, 200), 7*64); string(again) != string(want) {
+		t.Errorf("%s\nis not\n%s", again, want)
+	}
+}

@@ -65,14 +65,19 @@ func places(text []byte, mark string) []int {
 func (t *template) fill(buf []byte, tool, count uint64) []byte {
 	at := len(buf)
 	buf = append(buf, t.text...)
+	t.number(buf[at:], tool, count)
+	return buf
+}
+
+// number writes the numbers of a request into its text.
+func (t *template) number(text []byte, tool, count uint64) {
 	for _, p := range t.tools {
-		digits(buf[at+p:at+p+len(toolMark)], tool)
+		digits(text[p:p+len(toolMark)], tool)
 	}
 	for _, p := range t.counts {
-		digits(buf[at+p:at+p+len(countMark)], count)
+		digits(text[p:p+len(countMark)], count)
 		count++
 	}
-	return buf
 }
 
 // digits writes n with leading zeros.
@@ -116,7 +121,12 @@ func spread(n uint64, tools int) uint64 {
 // adds is a load of requests made from t.
 func adds(addr string, conns int, t *template, tools int, first uint64) *load {
 	return &load{addr: addr, conns: conns, first: first, request: func(n uint64, buf []byte) []byte {
-		return t.fill(buf, spread(n, tools), n*64)
+		if cap(buf) < len(t.text) {
+			return t.fill(nil, spread(n, tools), n*64)
+		}
+		buf = buf[:len(t.text)] // the one before: to copy a batch anew takes processors from the server
+		t.number(buf, spread(n, tools), n*64)
+		return buf
 	}}
 }
 
