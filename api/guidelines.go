@@ -167,21 +167,21 @@ type pendingQuery struct {
 	inPage
 }
 
+// pendingList is a page of unpublished statements.
+type pendingList struct {
+	Statements []ops.PendingStatement `json:"statements"`
+	NextCursor string                 `json:"next_cursor,omitempty"`
+}
+
 // listPending lists the statements that are not published.
 //
 // What waits for its quorum (three calls of two runs, and of two agents where several are known) or for a person: words, numbers and
 // names out of messages, a model's wording, guidelines of dumps that this installation did not write. A page may be empty and not the
 // last.
-func (s *server) listPending(ctx context.Context, in *pendingQuery) (wire.PendingList, error) {
+func (s *server) listPending(ctx context.Context, in *pendingQuery) (pendingList, error) {
 	wanted := ops.ListPending{Workspace: string(in.Workspace), Tool: in.Tool, After: string(in.Cursor), Limit: in.Limit}
-	return answer(ctx, s.Flows.ListPending, wanted, func(p ops.PendingPage) wire.PendingList {
-		return wire.PendingList{NextCursor: cursorAfter(p.Next), Statements: each(p.Statements,
-			func(x ops.PendingStatement) wire.PendingStatement {
-				return wire.PendingStatement{
-					ID: x.ID, ToolName: x.Tool, Section: x.Section, Text: x.Text, Published: x.Published, Author: x.Author,
-					Evidence: append([]string{}, x.Evidence...), Untrusted: true,
-				}
-			})}
+	return answer(ctx, s.Flows.ListPending, wanted, func(p ops.PendingPage) pendingList {
+		return pendingList{p.Statements, cursorAfter(p.Next)}
 	})
 }
 

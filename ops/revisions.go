@@ -29,11 +29,13 @@ type ListPending struct {
 	Limit                  int
 }
 
-// PendingStatement is an unpublished statement.
+// PendingStatement waits for further sources or for a person. It may contain a tool's words.
 type PendingStatement struct {
 	revisions.Pending
 
-	Tool string
+	Tool string `json:"tool_name"`
+	// It may hold words that a tool or a dump brought.
+	Untrusted bool `json:"untrusted"`
 }
 
 // PendingPage is a page of unpublished statements; Next is the value of After for the next page, ""
@@ -64,7 +66,7 @@ func (d *Deps) listPending(ctx context.Context, r ListPending) (page PendingPage
 			return page, err
 		}
 		for _, p := range list {
-			page.Statements = append(page.Statements, PendingStatement{p, name})
+			page.Statements = append(page.Statements, PendingStatement{p, name, true})
 		}
 	}
 	return page, nil

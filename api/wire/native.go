@@ -103,26 +103,6 @@ type SimilarCall struct {
 	Untrusted  bool    `json:"untrusted" const:"true"` // always true: it contains texts of callers and tools
 }
 
-// PendingList is a page of unpublished statements.
-type PendingList struct {
-	Statements []PendingStatement `json:"statements"`
-	NextCursor string             `json:"next_cursor,omitempty"`
-}
-
-// PendingStatement waits for further sources or for a person. It may contain a tool's words.
-type PendingStatement struct {
-	// Stands for the statement in these very words.
-	ID        string   `json:"id"`
-	ToolName  string   `json:"tool_name"`
-	Section   string   `json:"section"` // "" means a whole guideline that came with a dump
-	Text      string   `json:"text"`
-	Published string   `json:"published"` // what is published in its place; "" means nothing
-	Author    string   `json:"author"`
-	Evidence  []string `json:"evidence"` // ids
-	// It may hold words that a tool or a dump brought.
-	Untrusted bool `json:"untrusted"`
-}
-
 // StoreMetadata is the metadata of vector_store answers: a list of memories, a Size, or a sentence.
 type StoreMetadata struct {
 	ActionResult any `json:"action_result" as:"ActionResult"`

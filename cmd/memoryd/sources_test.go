@@ -361,7 +361,7 @@ func TestAForeignDumpIsSetAside(t *testing.T) {
 		if strings.Contains(answer, "mallory") || !strings.Contains(answer, `"total_calls":20`) {
 			t.Errorf("%s: %s", name, answer)
 		}
-		var list wire.PendingList
+		var list struct{ Statements []ops.PendingStatement }
 		if err := json.Unmarshal([]byte(pending), &list); err != nil || len(list.Statements) != 1 || !strings.Contains(list.Statements[0].Text, "mallory") {
 			t.Fatalf("%s: pending are %s", name, pending)
 		}
@@ -377,7 +377,7 @@ func TestAForeignDumpIsSetAside(t *testing.T) {
 		}
 	}
 	_, pending := load(forged)
-	var list wire.PendingList
+	var list struct{ Statements []ops.PendingStatement }
 	if err := json.Unmarshal([]byte(pending), &list); err != nil || len(list.Statements) != 1 {
 		t.Fatal(pending, err)
 	}

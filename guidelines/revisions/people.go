@@ -218,16 +218,15 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 // Pending is a statement that waits for a person: it contradicts a person's line, or it came
 // with a dump from another installation.
 type Pending struct {
-	// ID identifies the statement with its exact wording.
-	ID string
+	// Stands for the statement in these very words.
+	ID string `json:"id"`
 	// Line is the id of the item; "" for a whole guideline.
-	Line string
-	// Section is the section of the guideline, "" for a whole guideline. Published is the
-	// published statement in its place; "" if none.
-	Section, Text, Published string
-	Author                   string
-	// Evidence lists the ids of the grounds in the published version.
-	Evidence []string
+	Line      string   `json:"-"`
+	Section   string   `json:"section"` // "" means a whole guideline that came with a dump
+	Text      string   `json:"text"`
+	Published string   `json:"published"` // what is published in its place; "" means nothing
+	Author    string   `json:"author"`
+	Evidence  []string `json:"evidence"` // ids
 }
 
 func pendingID(id, text string) string {
