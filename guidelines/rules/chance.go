@@ -66,7 +66,7 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 			v.text = strconv.Itoa(i)
 		}
 		g := given{v.text, row.Bad, c.meets[i]}
-		if v.kind == absent || seen[g] || row.Bad && kind != "" && row.kind != kind {
+		if seen[g] || row.Bad && kind != "" && row.kind != kind {
 			continue
 		}
 		seen[g] = true

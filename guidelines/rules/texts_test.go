@@ -9,15 +9,71 @@ import (
 // A text that is sent again and again says what becomes of it, not which of its letters is to blame.
 func TestHowTextsAreWrittenIsTestedOnDifferentTexts(t *testing.T) {
 	t.Parallel()
-	for different, want := range map[int]bool{1: false, 2: false, 12: true} {
-		var calls []Call
-		for i := range 24 {
-			good, bad := fmt.Sprintf("%c+ z", 'a'+i%13), fmt.Sprintf("%c=a+", 'a'+i%different)
-			calls = append(calls, call(i, fmt.Sprintf(`{"pattern":%q}`, good), ""), call(i, fmt.Sprintf(`{"pattern":%q}`, bad), "no such thing"))
+	for _, c := range []struct{ good, bad, line string }{
+		{"%s+ z", "%s=a+", "Write `text` without `=`"},
+		{"%sz", "#%sz", "Give no `text` that begins with \"#\""},
+		{"%s,%[1]s", "x%s", "Write `text` with `,`"},
+		{"SELECT %s FROM t", "DROP %s.t", "Begin `text` with \"SELECT\""},
+		{"%s.json", "%s.yaml", "End `text` with \".json\""},
+		{`{\"%s\":1}`, `{\"%s\":`, "Give `text` as valid JSON"},
+		{"f(%s)", "f(%s", "Close each bracket and quotation mark of `text`"},
+	} {
+		for different, want := range map[int]bool{1: false, 12: true} {
+			var calls []Call
+			for i := range 24 {
+				good, bad := fmt.Sprintf(c.good, strings.Repeat(string(rune('a'+i%7)), 1+i%7)), fmt.Sprintf(c.bad, strings.Repeat(string(rune('b'+i%different)), 1+i%different))
+				calls = append(calls, call(i, `{"text":"`+good+`"}`, ""), call(i, `{"text":"`+bad+`"}`, "no such thing"))
+			}
+			if got := lines(Find("search", calls)); strings.Contains(got, c.line) != want {
+				t.Errorf("%q: %d different texts: %q", c.line, different, got)
+			}
 		}
-		if got := lines(Find("search", calls)); strings.Contains(got, "`=`") != want {
+	}
+}
+
+// How an identifier begins says of what kind it is, be it one or many.
+func TestHowAnIdentifierBeginsIsToldOfOne(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		calls = append(calls, call(i, fmt.Sprintf(`{"pay_by":"credit_%d"}`, 1000+i%7), ""), call(i, `{"pay_by":"voucher_4711"}`, "not accepted"))
+	}
+	if got := lines(Find("book", calls)); !strings.Contains(got, "Give no `pay_by` that begins with \"voucher_\"") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A number and the length of a few texts have no relation, whatever becomes of those.
+func TestANumberIsHeldAgainstLengthsOfDifferentTexts(t *testing.T) {
+	t.Parallel()
+	for different, want := range map[int]bool{1: false, 9: true} {
+		var calls []Call
+		for i := range 36 {
+			text := strings.Repeat(string(rune('a'+i%different)), 6+i%different)
+			calls = append(
+				calls, call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, strings.Repeat(string(rune('m'+i%9)), 12+i%5), i%11), ""),
+				call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, text, len(text)+1+i%3), "outside"),
+			)
+		}
+		if got := lines(Find("char_at", calls)); strings.Contains(got, "the length of `text`") != want {
 			t.Errorf("%d different texts: %q", different, got)
 		}
+	}
+}
+
+// Texts that failed in another way are no texts of this kind of failure.
+func TestTextsOfOtherFailuresDoNotCount(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 36 {
+		calls = append(
+			calls, call(i, fmt.Sprintf(`{"text":"%cz","limit":%d}`, 'a'+i%8, 1+i%9), ""),
+			call(i, fmt.Sprintf(`{"text":"%c=z","limit":%d}`, 'a'+i%6, 1+i%9), "no such thing"),
+			call(i, fmt.Sprintf(`{"text":"y%cz","limit":500}`, 'a'+i%24), "too many"),
+		)
+	}
+	if got := lines(Find("search", calls)); !strings.Contains(got, "Write `text` without `=`") || !strings.Contains(got, "Keep `limit` at most 9") {
+		t.Errorf("got %q", got)
 	}
 }
 
