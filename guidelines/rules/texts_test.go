@@ -52,7 +52,7 @@ func TestANumberIsHeldAgainstLengthsOfDifferentTexts(t *testing.T) {
 			text := strings.Repeat(string(rune('a'+i%different)), 6+i%different)
 			calls = append(
 				calls, call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, strings.Repeat(string(rune('m'+i%9)), 12+i%5), i%11), ""),
-				call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, text, len(text)+1+i%3), "outside"),
+				call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, text, len(text)+1+i%12), "outside"),
 			)
 		}
 		if got := lines(Find("char_at", calls)); strings.Contains(got, "the length of `text`") != want {
@@ -156,5 +156,37 @@ func TestAMessageSpeaksOfAParameterHoweverItsWordsAreJoined(t *testing.T) {
 		if got := Speaks(c.message, c.parameter); got != c.want {
 			t.Errorf("Speaks(%q, %q) = %v", c.message, c.parameter, got)
 		}
+	}
+}
+
+// A message that names the parameter in its own way tells the bound, though a word follows the number.
+func TestABoundIsTakenFromAMessageThatJoinsTheWordsOtherwise(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"windowBits has to be 8 or more": "Keep `window_bits` at least 8\n",
+		"it has to be 8 or more":         "Keep `window_bits` at least 9 (9 worked, 7 and less failed)\n",
+	} {
+		var calls []Call
+		for i := range 20 {
+			calls = append(calls, call(i, fmt.Sprintf(`{"window_bits":%d}`, 9+i%5), ""), call(i, `{"window_bits":7}`, message))
+		}
+		if got := lines(Find("compress", calls)); got != want {
+			t.Errorf("%q: got %q, want %q", message, got, want)
+		}
+	}
+}
+
+// Two parameters of which calls tell as much: the message names one of them in its own way.
+func TestAMessageThatJoinsTheWordsOtherwiseSaysWhichParameterIsToBlame(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 12 {
+		calls = append(calls, call(i, fmt.Sprintf(`{"a_size":%d,"page_size":%d}`, i%5, i%5), ""))
+		if i > 9 {
+			calls = append(calls, call(i, `{"a_size":90,"page_size":90}`, "pageSize is too large"))
+		}
+	}
+	if got := lines(Find("list", calls)); !strings.HasPrefix(got, "Keep `page_size` at most 4") {
+		t.Errorf("got %q", got)
 	}
 }
