@@ -153,20 +153,23 @@ func (f *findings) successes(d *draft) {
 	}
 }
 
-// Limits on what is said of the order of calls: of so many runs most do so.
+// Limits on what is said of the order of calls: of so many runs most called the tool first. That they
+// called another one before says something where all did.
 const (
 	orderedRuns  = 5
 	orderedShare = 2.0 / 3
 )
 
-// order says when runs call the tool, where most do so in the same way.
+// order says when runs call the tool, where they do so in the same way.
 func (f *findings) order() string {
 	o := &f.evidence.Order
-	most := func(n int) bool { return n >= orderedRuns && !o.Sole && float64(n) >= orderedShare*float64(o.Runs) }
+	most := func(n int, share float64) bool {
+		return n >= orderedRuns && !o.Sole && float64(n) >= share*float64(o.Runs)
+	}
 	switch {
-	case most(o.First) && 4*o.Then >= o.Runs: // others go on to other tools, as far as later calls show
+	case most(o.First, orderedShare) && 4*o.Then >= o.Runs: // others go on to other tools, as far as later calls show
 		return ofN(o.First, o.Runs) + " runs called it before any other tool."
-	case most(o.Before):
+	case most(o.Before, 1):
 		if tool, ok := origin.Show(origin.Recommendation, origin.Name, o.After, valueLimit); ok {
 			return ofN(o.Before, o.Runs) + " runs called " + tool + " before it."
 		}
