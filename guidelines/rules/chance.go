@@ -86,16 +86,16 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 }
 
 // written reports whether the condition is about how a text is written: its length, its marks, or how it
-// begins or ends. Forms are not among them: those of good calls are told, which many texts have in common. Nor
-// is how an identifier begins, for that says of what kind it is.
+// begins or ends. Not among them is what the texts of good calls have in common at their beginning or as a form,
+// how an identifier begins, which says of what kind it is, and a bracket that is not closed, which is wrong anywhere.
 func (h *hypothesis) written() bool {
 	switch h.what {
-	case beginsNot, endsNot, marked, unmarked:
+	case endsNot, marked, unmarked:
 		return true
 	case begins:
 		return opening(h.set[0]) == h.set[0]
 	default:
-		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.q, ofLength) || h.malformed()
+		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.q, ofLength) || strings.HasSuffix(h.p, ofBroken)
 	}
 }
 
@@ -130,6 +130,9 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	}
 	if s.guards > 0 {
 		return float64(s.guards*s.ways) * sets
+	}
+	if c.written() {
+		return float64(s.finer) * sets // see different: what is rare is rare enough among different texts
 	}
 	if c.refined() && !c.malformed() {
 		return float64(rarer*s.finer) * sets
