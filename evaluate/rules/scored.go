@@ -15,7 +15,7 @@ import (
 // content, so that the score has to be surer of it, unless it begins as a message.
 const (
 	messageBar = 0.5
-	contentBar = 0.65
+	contentBar = 0.72
 	commandBar = 0.55 // of a command that does more than show what others wrote
 	memberBar  = 0.75 // of a structure, whose members are data more often than not
 	nothingBar = 0.6
