@@ -232,8 +232,11 @@ func TestAKnownTokenLimitWithItsBurstRefusesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestFinishTimeStaysNearItsBound does the same at once")
 	}
-	for _, burst := range []time.Duration{500 * time.Millisecond, time.Second, 4 * time.Second} {
-		for seed := range uint64(4) {
+	bursts := []time.Duration{500 * time.Millisecond, time.Second, 4 * time.Second}
+	const seeds = 4
+	ratios := 0.0
+	for _, burst := range bursts {
+		for seed := range uint64(seeds) {
 			l := newLoad(600, seed)
 			l.late = 50 * time.Millisecond
 			for i := range l.latency {
@@ -249,9 +252,13 @@ func TestAKnownTokenLimitWithItsBurstRefusesNothing(t *testing.T) {
 			if counts.Refused > 0 || failed > 0 {
 				t.Errorf("burst %v: %d refused, %d failed", burst, counts.Refused, failed)
 			}
-			if ratio := took.Seconds() / l.bound(lim).Seconds(); ratio > 1.06 { // windows that grow from two took 1.05 to 1.13
+			ratio := took.Seconds() / l.bound(lim).Seconds()
+			if ratios += ratio; ratio > 1.15 {
 				t.Errorf("burst %v: finished after %.3f of the bound", burst, ratio)
 			}
 		}
+	}
+	if mean := ratios / float64(seeds*len(bursts)); mean > 1.06 { // windows that grow from two took 1.08 to 1.09 in the mean
+		t.Errorf("finished after %.3f of the bound", mean)
 	}
 }
