@@ -316,7 +316,7 @@ func (c *column) sets(rows []row) (out []hypothesis) {
 	if set := c.texts.of(1, 0); len(set) <= maxSmall && c.closed(rows) {
 		out = append(out, hypothesis{what: notIn, p: c.name, set: set, of: len(c.texts)})
 	}
-	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= len(c.texts.of(1, 0)) {
+	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
 		out = append(out, hypothesis{what: notLike, p: c.name, set: set, of: len(c.by(forms))})
 	}
 	return out

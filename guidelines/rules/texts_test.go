@@ -88,21 +88,6 @@ func TestALengthThatAllGoodCallsHaveIsTold(t *testing.T) {
 	}
 }
 
-// A form that stands for a single text is that text, and the text may not be told.
-func TestAFormIsTestedOnTextsThatShareIt(t *testing.T) {
-	t.Parallel()
-	for texts, want := range map[int]bool{1: false, 8: true} {
-		var calls []Call
-		for i := range 24 {
-			good := fmt.Sprintf("10.0.%d.0", i%texts)
-			calls = append(calls, call(i, fmt.Sprintf(`{"network":%q}`, good), ""), call(i, fmt.Sprintf(`{"network":"192.168.1.%d"}`, 100+i%8), "host bits set"))
-		}
-		if got := lines(Find("split", calls)); strings.Contains(got, "Write `network` like") != want {
-			t.Errorf("%d texts: %q", texts, got)
-		}
-	}
-}
-
 // That a value which worked works again says nothing of what the run did with it.
 func TestAValueThatWorksAgainIsNoUseOfIt(t *testing.T) {
 	t.Parallel()
