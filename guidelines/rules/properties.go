@@ -85,27 +85,30 @@ func properties(out map[string]value, leaves []Leaf) {
 // unclosed reports whether a bracket or a quotation mark of a text is not closed, or closes nothing.
 // Between quotation marks brackets are text, and a backslash takes its meaning from what follows it.
 func unclosed(s string) bool {
-	var open []rune
-	escaped := false
-	for _, r := range s {
-		last := rune(0)
-		if len(open) > 0 {
+	const opens, closes, quotes = "([{", ")]}", "\"'`"
+	var open []byte
+	for {
+		at := strings.IndexAny(s, `\`+opens+closes+quotes)
+		if at < 0 {
+			return len(open) > 0
+		}
+		mark, last := s[at], byte(0)
+		if s = s[at+1:]; len(open) > 0 {
 			last = open[len(open)-1]
 		}
-		closes, bracket := map[rune]rune{')': '(', ']': '[', '}': '{'}[r]
-		switch quoted := last != 0 && strings.ContainsRune("\"'`", last); {
-		case escaped || r == '\\':
-			escaped = !escaped
-		case quoted && r == last, bracket && last == closes:
+		closing := strings.IndexByte(closes, mark)
+		switch quoted := strings.IndexByte(quotes, last) >= 0; {
+		case mark == '\\':
+			s = s[min(1, len(s)):]
+		case quoted && mark == last, closing >= 0 && last == opens[closing]:
 			open = open[:len(open)-1]
 		case quoted:
-		case bracket:
+		case closing >= 0:
 			return true
-		case strings.ContainsRune("([{\"'`", r):
-			open = append(open, r)
+		default:
+			open = append(open, mark)
 		}
 	}
-	return len(open) > 0
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }
