@@ -250,23 +250,6 @@ func TestABodyIsReservedAsItArrives(t *testing.T) {
 	other.Release()
 }
 
-// A batch gets the room that others had, where a body may be so large at all.
-func TestTheRoomOfABatch(t *testing.T) {
-	for limit, room := range map[int64]int{100 << 10: 80<<10 + 1, 1 << 20: largeBody} {
-		s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: limit, MaxInFlightBytes: limit + 1}}
-		s.quota = quotaOf(s.cfg)
-		lease, err := s.quota.Admit(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := readAll(bytes.NewReader(make([]byte, 80<<10)), limit, 80<<10, &lease, func([]byte) error { return nil })
-		if err != nil || len(body) != 80<<10 || cap(body)/8192 != room/8192 {
-			t.Errorf("limit %d: %d bytes in a room of %d, %v", limit, len(body), cap(body), err)
-		}
-		lease.Release()
-	}
-}
-
 // growing is a body whose beginning names a workspace; it fails the test if it is read to its end
 // before there is an answer.
 type growing struct {

@@ -155,27 +155,20 @@ func readBody(r *http.Request, limit int64, lease *admission.Lease, begun func(h
 }
 
 // keptBody is the room of bodies that is used again. What arrives has at most nextRoom times
-// as much room made for it: the largeBody of a batch, which is used again too.
+// as much room made for it.
 const (
-	keptBody  = 8 << 10
-	nextRoom  = 16
-	largeBody = nextRoom * keptBody
+	keptBody = 8 << 10
+	nextRoom = 16
 )
 
 // bodies are for requests whose handlers keep nothing of the body, see handler, and for the
-// beginning of all; largeBodies for the former alone.
-var (
-	bodies      = sync.Pool{New: func() any { return new([keptBody]byte) }}
-	largeBodies = sync.Pool{New: func() any { return new([largeBody]byte) }}
-)
+// beginning of all.
+var bodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
 
 // giveBack lets the room of a body be used again.
 func giveBack(body []byte) {
-	switch cap(body) {
-	case keptBody:
+	if cap(body) == keptBody {
 		bodies.Put((*[keptBody]byte)(body[:keptBody]))
-	case largeBody:
-		largeBodies.Put((*[largeBody]byte)(body[:largeBody]))
 	}
 }
 
@@ -224,14 +217,8 @@ func moreRoom(body []byte, limit, announced int64, lease *admission.Lease, begun
 	if announced >= has {
 		room = min(announced+1, nextRoom*has)
 	}
-	if room > largeBody/2 && room < largeBody && largeBody <= limit {
-		room = largeBody
-	}
 	if err := lease.Reserve(room - has); err != nil {
 		return nil, err
-	}
-	if room == largeBody {
-		return append(largeBodies.Get().(*[largeBody]byte)[:0], body...), nil //nolint:forcetypeassert // as above
 	}
 	return append(make([]byte, 0, room), body...), nil
 }
