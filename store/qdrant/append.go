@@ -320,27 +320,30 @@ func (a *appending) trim(ctx context.Context) {
 			if err := a.s.shrink(ctx, id, life, a.b.Keep); err != nil {
 				a.s.notCleared(ctx, name, err)
 			}
-		case a.s.trims.add(life, n):
-			clearing := func(ctx context.Context) {
-				err := lifecycle.Do(ctx, a.s.log, "qdrant", func() error { return a.s.trim(ctx, life) })
-				if err != nil && ctx.Err() == nil {
-					a.s.notCleared(ctx, name, err)
-				}
+		default:
+			busy, due := a.s.trims.add(life, n)
+			if due && !a.s.worker.Go(func(ctx context.Context) error { a.s.clear(ctx, life, name); return nil }) {
+				return // the store is being closed
 			}
 			if n >= 2*trimSlack { // who brings many waits, else more would come than is cleared
-				clearing(ctx)
-				a.s.trims.leave(life)
-				continue
-			}
-			a.s.worker.Go(func(ctx context.Context) error {
-				for again := true; again; again = a.s.trims.done(life) {
-					clearing(ctx)
+				select {
+				case <-busy:
+				case <-ctx.Done():
 				}
-				return nil
-			})
+			}
 		}
 	}
 	a.s.sweepWhenDue(int64(total))
+}
+
+// clear clears a history until no more is due.
+func (s *backend) clear(ctx context.Context, life, name string) {
+	for again := true; again; again = s.trims.done(life) {
+		err := lifecycle.Do(ctx, s.log, "qdrant", func() error { return s.trim(ctx, life) })
+		if err != nil && ctx.Err() == nil {
+			s.notCleared(ctx, name, err)
+		}
+	}
 }
 
 func (s *backend) notCleared(ctx context.Context, tool string, err error) {

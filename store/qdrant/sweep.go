@@ -191,13 +191,13 @@ const trimSlack = 32
 type trimDue struct {
 	mu    sync.Mutex
 	calls map[string]int
-	busy  map[string]bool // lives whose history is being cleared
+	busy  map[string]chan struct{} // lives whose history is being cleared; closed when it is
 }
 
-// add counts n calls of a life and reports whether to clear now; then the caller
-// says when that is done. Until then nobody else is told to: two that clear at
-// once do the same work.
-func (t *trimDue) add(life string, n int) bool {
+// add counts n calls of a life, and gives what is closed when the clearing that is under way
+// has ended. If one is due and none is under way, the caller has to do it and says when it is
+// done: two that clear at once do the same work.
+func (t *trimDue) add(life string, n int) (busy chan struct{}, due bool) {
 	const maxLives = 100_000
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,34 +205,32 @@ func (t *trimDue) add(life string, n int) bool {
 		t.calls = map[string]int{}
 	}
 	t.calls[life] += n
-	if t.calls[life] < trimSlack || t.busy[life] {
-		return false
+	if busy = t.busy[life]; busy != nil || t.calls[life] < trimSlack {
+		return busy, false
 	}
-	delete(t.calls, life)
 	if t.busy == nil {
-		t.busy = map[string]bool{}
+		t.busy = map[string]chan struct{}{}
 	}
-	t.busy[life] = true
-	return true
+	return t.begin(life), true
+}
+
+// begin notes that a history is being cleared of what came so far. The lock is held.
+func (t *trimDue) begin(life string) chan struct{} {
+	delete(t.calls, life)
+	t.busy[life] = make(chan struct{})
+	return t.busy[life]
 }
 
 // done ends a clearing, and reports whether to clear once more: enough came meanwhile.
 func (t *trimDue) done(life string) (again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	close(t.busy[life])
+	delete(t.busy, life)
 	if again = t.calls[life] >= trimSlack; again {
-		delete(t.calls, life)
-	} else {
-		delete(t.busy, life)
+		t.begin(life)
 	}
 	return again
-}
-
-// leave ends a clearing; what came meanwhile is for the next append.
-func (t *trimDue) leave(life string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.busy, life)
 }
 
 // trim clears what a history no longer keeps. It is safe beside anybody: it

@@ -87,24 +87,23 @@ func TestCachedVerdictsAreBounded(t *testing.T) {
 	}
 }
 
-// TestWhatComesWhileAHistoryIsClearedIsClearedToo holds a clearing up while a batch comes:
-// nobody else is told to clear that, so it would stay until the next append.
+// TestWhatComesWhileAHistoryIsClearedIsClearedToo holds a clearing up while batches come:
+// nobody else is told to clear those, so they would stay until the next append. Who brings many
+// waits for it: else more calls come than are cleared.
 func TestWhatComesWhileAHistoryIsClearedIsClearedToo(t *testing.T) {
 	server := qdranttest.New(t, versions[0])
 	s := openFake(t, server, fakeConfig())
-	batch := func(from int) {
+	batch := func(from, n int) {
 		t.Helper()
-		calls := make([]memoryd.Call, 40)
+		calls := make([]memoryd.Call, n)
 		for i := range calls {
 			calls[i] = call("t", from+i, 1)
 		}
 		if _, err := add(t.Context(), s, 10, calls...); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
-	if _, err := add(t.Context(), s, 10, call("t", 1000, 1)); err != nil { // makes the tool
-		t.Fatal(err)
-	}
+	batch(1000, 1) // makes the tool
 	entered, release := make(chan struct{}), make(chan struct{})
 	var writes atomic.Int64
 	server.Inject(func(method string) qdranttest.Fault {
@@ -114,10 +113,21 @@ func TestWhatComesWhileAHistoryIsClearedIsClearedToo(t *testing.T) {
 		}
 		return qdranttest.Fault{}
 	})
-	batch(0)
+	batch(0, 40)
 	<-entered
-	batch(100)
+	batch(100, 40)
+	many := make(chan struct{})
+	go func() {
+		defer close(many)
+		batch(200, 100)
+	}()
+	select {
+	case <-many:
+		t.Error("who brought many did not wait until the history was cleared")
+	case <-time.After(50 * time.Millisecond):
+	}
 	close(release)
+	<-many
 	cleared(t, s)
 	if n := s.Bodies(t.Context(), ref("t")); n != 10 {
 		t.Errorf("%d calls have their bodies, want 10", n)
