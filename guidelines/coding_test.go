@@ -113,24 +113,3 @@ func TestRepeatsThatFailByChanceAreHardlyEverTold(t *testing.T) {
 		t.Error("too often")
 	}
 }
-
-// A tool that gives one answer to all questions gives none: its readers see that answer, as data.
-func TestOneAnswerToAllInputsIsShown(t *testing.T) {
-	t.Parallel()
-	var one, several, echo [][2]string
-	for i := range 8 {
-		input := fmt.Sprintf(`{"question":"what is %d?"}`, i)
-		one = append(one, [2]string{input, "The question is too difficult to answer."})
-		several = append(several, [2]string{input, fmt.Sprintf("The answer is about %d.", 7*i)})
-		echo = append(echo, [2]string{fmt.Sprintf(`{"branch":"part-%c"}`, 'a'+i), fmt.Sprintf("Switched to branch 'part-%c'", 'a'+i)})
-	}
-	for said, calls := range map[string][][2]string{"The question is too difficult to answer.": one, "Switched to branch '…'": echo} {
-		want := "8 of 8 good calls, whatever the input: " + said
-		if got := write(t, inRuns("ask", calls...)); !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
-	}
-	if got := write(t, inRuns("ask", several...)); strings.Contains(got, "whatever the input") {
-		t.Errorf("the control: %s", got)
-	}
-}

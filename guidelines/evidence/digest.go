@@ -25,11 +25,17 @@ func (ob *Observation) message() *wording {
 	return ob.said
 }
 
-// rest is what follows the message in the output of a call that went wrong.
-func (ob *Observation) rest() string {
-	whole := strings.Join(strings.Fields(errortext.Unwrap(ob.Output)), " ")
-	_, rest, _ := strings.Cut(whole, messageOf(ob.Output))
-	return ob.withoutInput(rest)
+// rest are the sentences that follow the message in the output of a call that went wrong, a line
+// each.
+func (ob *Observation) rest() (lines []string) {
+	message := messageOf(ob.Output)
+	for l := range strings.Lines(errortext.Unwrap(ob.Output)) {
+		words := strings.Fields(l)
+		if line := strings.Join(words, " "); len(words) >= sentenceWords && !strings.Contains(message, line) {
+			lines = append(lines, ob.withoutInput(line))
+		}
+	}
+	return lines
 }
 
 // withoutInput masks in a text what the caller sent.

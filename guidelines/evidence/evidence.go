@@ -42,8 +42,6 @@ type Evidence struct {
 	Rules []rules.Rule `json:"rules,omitempty"`
 	// Messages are the messages of calls that went wrong, by form, the most important first.
 	Messages []Message `json:"messages,omitempty"`
-	// Usual is what many good calls were answered with; nil where there is nothing of the kind.
-	Usual    *Usual    `json:"usual,omitempty"`
 	Exemplar *Exemplar `json:"exemplar,omitempty"`
 	Order    Order     `json:"order,omitzero"`
 	// Unchanged counts the calls that repeated a failed input of their run, in UnchangedRuns
@@ -98,7 +96,6 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	e.Output = profileOutputs(recent)
 	e.Rules = Rules(tool, obs)
 	e.Messages = messagesOf(obs, &who, e.Rules)
-	e.Usual = usualAnswer(obs, &who)
 	e.Order = orderOf(tool, obs, &who)
 	e.Exemplar = exemplarOf(obs, &who, columns)
 	e.Unchanged, e.UnchangedRuns = unchanged(obs)

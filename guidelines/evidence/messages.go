@@ -44,8 +44,10 @@ const (
 	comparedPieces = 12
 	// halfWeight is after how many calls a message counts half, at least.
 	halfWeight = 40
-	// goOn is how many messages, those that count most, are told with what follows them.
-	goOn = 12
+	// goOn is how many messages, those that count most, are told with what follows them, readOn in how
+	// many calls of each that is looked for.
+	goOn   = 12
+	readOn = 24
 )
 
 // shape is the form of messages while they are collected.
@@ -56,8 +58,7 @@ type shape struct {
 	about  map[string]int // calls, by the parameter of the rule on them
 	pieces []piece        // a raw part that varies is ""
 	short  bool           // some went on in another way
-	some   []*Observation // of the calls, and who made these
-	makers []uint64
+	some   []*Observation // of the calls
 }
 
 // shapes are the forms of messages: the list of all, by what of a message names them, and of those
@@ -131,8 +132,8 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 		if s == nil {
 			continue
 		}
-		if s.take(ob, said.pieces, who.of[i]); len(s.some) < framedTexts {
-			s.some, s.makers = append(s.some, ob), append(s.makers, who.of[i])
+		if s.take(ob, said.pieces, who.of[i]); len(s.some) < readOn {
+			s.some = append(s.some, ob)
 		}
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
 		if p, known := explained[ob.Key]; !known {
@@ -147,23 +148,27 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
 		if s.For = s.told(); i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short {
-			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn(who)) // it may tell what no rule does
+			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn()) // it may tell what no rule does
 		}
 		list[i] = s.Message
 	}
 	return list
 }
 
-// goesOn is the form of what follows the message; "" if it has none.
-func (s *shape) goesOn(who *parties) string {
-	rests := make([][]string, len(s.some))
-	for i, ob := range s.some {
-		rests[i] = endWords(ob.rest())
+// goesOn is the longest sentence after the message that all of the calls got; "" if they share none.
+func (s *shape) goesOn() (line string) {
+	got := map[string]int{}
+	for _, ob := range s.some {
+		for _, l := range slices.Compact(slices.Sorted(slices.Values(ob.rest()))) {
+			got[l]++
+		}
 	}
-	if f := fitted(sharedWords(slices.Clone(rests)), rests, s.makers, who); f != nil {
-		return f.Text
+	for l, calls := range got {
+		if calls == len(s.some) && (len(l) > len(line) || len(l) == len(line) && l < line) {
+			line = l
+		}
 	}
-	return ""
+	return line
 }
 
 // joined makes forms one that are told with the same text.
