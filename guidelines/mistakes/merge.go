@@ -3,7 +3,6 @@ package mistakes
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +40,6 @@ type Mistake struct {
 // The kinds of fix.
 const (
 	byChange = "change" // a change of the input
-	byOrder  = "order"  // another tool first
 	ByTime   = "again"  // the same call, later
 	Unlike   = "unlike" // another successful call that hardly resembles the failed one
 )
@@ -63,8 +61,8 @@ type Fix struct {
 	Good  string `json:"good,omitempty"`
 	Where Place  `json:"where,omitzero"`
 
-	changes []Change
-	runs    map[uint64]bool
+	change Change
+	runs   map[uint64]bool
 }
 
 // Proven reports whether more than one run shows it.
@@ -91,11 +89,7 @@ type group struct {
 	fixes map[string]*Fix
 	order []string
 	of    int
-	tries []Failure // retries, to test what came between
 }
-
-// maxTries bounds the retries of a mistake that are compared.
-const maxTries = 400
 
 // Add adds a failure from a file, once.
 func (m *Merger) Add(file string, f *Failure) {
@@ -129,9 +123,6 @@ func (g *group) add(at Place, f *Failure) {
 	if len(g.Where) < maxPlaces && !slices.ContainsFunc(g.Where, func(p Place) bool { return p.File == at.File }) {
 		g.Where = append(g.Where, at)
 	}
-	if f.Retried && len(g.tries) < maxTries {
-		g.tries = append(g.tries, *f)
-	}
 	if f.Then != "" {
 		g.of++
 		g.repaired(at, f)
@@ -162,7 +153,7 @@ func (g *group) repaired(at Place, f *Failure) {
 				told = told[1:] // there are no values to tell
 			}
 			for _, c := range told {
-				g.vote(Fix{Kind: byChange, Says: c.String(), changes: []Change{c}, Definite: definite && c.definite()}, then, &shown)
+				g.vote(Fix{Kind: byChange, Says: c.String(), change: c, Definite: definite && c.definite()}, then, &shown)
 			}
 		}
 	}
@@ -209,9 +200,6 @@ func (m *Merger) Mistakes() []Mistake {
 // best is the fix that most runs show: of a change with its values and without, the
 // former where most cases have it.
 func (g *group) best() *Fix {
-	if first := g.first(); first != nil {
-		return first
-	}
 	var top *Fix
 	for _, key := range g.order {
 		f := g.fixes[key]
@@ -223,26 +211,10 @@ func (g *group) best() *Fix {
 			top = f
 		}
 	}
-	if top != nil && top.Kind == byChange && top.Runs > 1 {
-		g.join(top)
-	}
 	if top != nil && top.Kind == Unlike {
 		top.Says = "no small change is to be seen: another call of the tool was the next that worked"
 	}
 	return top
-}
-
-// join says with a change those that came in as many cases.
-func (g *group) join(top *Fix) {
-	for _, key := range g.order {
-		f := g.fixes[key]
-		if f != top && f.Kind == byChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs &&
-			len(top.changes) < maxChanges &&
-			!slices.ContainsFunc(top.changes, func(c Change) bool { return c.Path == f.changes[0].Path }) {
-			top.Says += ", " + f.Says
-			top.changes = append(top.changes, f.changes...)
-		}
-	}
 }
 
 // rank orders fixes by how much they say, before how many runs show them.
@@ -262,65 +234,21 @@ func (f *Fix) Refuted(good []json.RawMessage) bool {
 	if f.Kind != byChange {
 		return false
 	}
-	return slices.ContainsFunc(f.changes, func(c Change) bool {
-		n := 0
-		for _, input := range good {
-			v, given := valuesOf(input)[c.Path]
-			switch c.What {
-			case Added:
-				given = !given
-			case Replaced, Edited:
-				given = given && c.Bad != "" && strings.Contains(v, c.Bad)
-			}
-			if given {
-				n++
-			}
+	n := 0
+	for _, input := range good {
+		v, given := valuesOf(input)[f.change.Path]
+		switch f.change.What {
+		case Added:
+			given = !given
+		case Replaced, Edited:
+			given = given && f.change.Bad != "" && strings.Contains(v, f.change.Bad)
 		}
-		return float64(n) > tolerated*float64(len(good))
-	})
+		if given {
+			n++
+		}
+	}
+	return float64(n) > tolerated*float64(len(good))
 }
 
 // tolerated is the share of good calls that may do what a change is to mend: verdicts err.
 const tolerated = 0.05
-
-// needed is the level at which a tool in between counts as what made the next call work.
-const needed = 0.01
-
-// first is the other tool after which the next call worked more often than without it.
-func (g *group) first() (best *Fix) {
-	tools, least := map[string]bool{}, needed
-	for i := range g.tries {
-		for _, t := range g.tries[i].Between {
-			tools[t] = true
-		}
-	}
-	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		var t stats.Table
-		runs := map[uint64]bool{}
-		f := Fix{Kind: byOrder, Says: "call " + code(tool) + " first", Definite: true, Of: g.of}
-		for i := range g.tries {
-			try := &g.tries[i]
-			bad := 1
-			if try.Again {
-				bad = 0
-			}
-			if !slices.Contains(try.Between, tool) {
-				t.Without, t.WithoutBad = t.Without+1, t.WithoutBad+bad
-				continue
-			}
-			t.With, t.WithBad = t.With+1, t.WithBad+bad
-			if try.Again {
-				f.Calls++
-				runs[try.Run] = true
-				f.Bad, f.Good = try.Did, try.Then
-			}
-		}
-		if f.Runs = len(runs); f.Runs < 2 || t.With == 0 || t.Without == 0 || t.WithBad*t.Without >= t.WithoutBad*t.With {
-			continue
-		}
-		if p := stats.FisherExact(t) * float64(len(tools)); p < least {
-			least, best = p, &f
-		}
-	}
-	return best
-}

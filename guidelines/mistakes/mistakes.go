@@ -55,10 +55,9 @@ type Failure struct {
 	ThenLine int      `json:"then_line,omitempty"`
 	Near     bool     `json:"near,omitempty"`
 	// Between are other tools that succeeded before the tool was called again. Again reports
-	// that it then worked, and Retried that it was called.
+	// that it then worked.
 	Between []string `json:"between,omitempty"`
 	Again   bool     `json:"again,omitempty"`
-	Retried bool     `json:"retried,omitempty"`
 }
 
 // Limits on what is remembered and shown.
@@ -142,7 +141,7 @@ func (f *Follower) Waits(name, tool string) bool {
 // meet tells an open failure of a call that came after it, and whether it is settled.
 func (f *Follower) meet(o *open, c *Call) bool {
 	if c.Tool != o.Tool {
-		if o.Retried {
+		if o.tries > 0 {
 			return false
 		}
 		o.Turns = min(o.Turns+1, within)
@@ -151,8 +150,8 @@ func (f *Follower) meet(o *open, c *Call) bool {
 		}
 		return false
 	}
-	if o.tries++; !o.Retried {
-		o.Retried, o.Again = true, c.Good
+	if o.tries++; o.tries == 1 {
+		o.Again = c.Good
 	}
 	if !c.Good {
 		return o.tries >= within
@@ -172,7 +171,7 @@ func (f *Follower) Flush() {
 
 func (f *Follower) end(name string) {
 	for _, o := range f.runs[name].open {
-		if !o.Retried {
+		if o.tries == 0 {
 			o.Turns, o.Between = 1, nil // the run went on without the tool
 		}
 		f.Failed(o.Failure)

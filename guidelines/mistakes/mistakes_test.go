@@ -67,21 +67,6 @@ func TestWhatOneRunShowsIsNotProvenAndAnotherTaskIsNoFix(t *testing.T) {
 	}
 }
 
-func TestAToolInBetweenIsTheFixOnlyWhereRetriesWithoutItFail(t *testing.T) {
-	var with, always []string
-	for i := range 10 {
-		a, b := fmt.Sprintf("a%d|", i), fmt.Sprintf("b%d|", i)
-		with = append(with, a+`edit|{"s":"foo bar"}|!not found`, a+`read|{}|text`, a+`edit|{"s":"foo baz"}|ok`, b+`edit|{"s":"foo bar"}|!not found`, b+`edit|{"s":"foo qux"}|!not found`)
-		always = append(always, a+`edit|{"s":"foo bar"}|!not found`, a+`read|{}|text`, a+`edit|{"s":"foo baz"}|ok`, b+`edit|{"s":"foo bar"}|!not found`, b+`edit|{"s":"foo qux"}|ok`)
-	}
-	if f := told(t, with...)[0].Fix; f == nil || f.Kind != byOrder || f.Says != "call `read` first" || !f.Proven() {
-		t.Errorf("%+v", f)
-	}
-	if f := told(t, always...)[0].Fix; f == nil || f.Kind != byChange {
-		t.Errorf("it worked as often without: %+v", f)
-	}
-}
-
 func TestAnExampleOfAFixShowsADifference(t *testing.T) {
 	blanks := []string{
 		`a|edit|{"s":"if x:  return   y and more of the same, which is long enough to be shown around its difference, as all long texts are, here"}|!Error: bad indent`,
