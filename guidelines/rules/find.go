@@ -326,7 +326,7 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 	}
 	for i := range s.all {
 		c := &s.all[i]
-		if c.p == "" || c.p == top.p || c.paired() || c.what > notIn || c.property() && !top.property() || !slices.Equal(c.meets, top.meets) {
+		if c.p == "" || c.p == top.p || c.isOf(top) || c.paired() || c.what > notIn || c.property() && !top.property() || !slices.Equal(c.meets, top.meets) {
 			continue
 		}
 		if c.what == top.what && c.what <= with {
@@ -345,6 +345,13 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 		}
 	}
 	return line
+}
+
+// isOf reports whether the condition is about a parameter, or a member of it, whose type is to blame.
+func (h *hypothesis) isOf(top *candidate) bool {
+	of, _ := base(top.p)
+	p, _ := base(h.p)
+	return top.ofType() && (p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"["))
 }
 
 // top is the condition that explains most of the open calls of a kind; nil for none.
@@ -412,16 +419,17 @@ func (s *search) openOf(kind string) openCalls {
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
-// first one is to be told: the one that fewer failures of other kinds meet, then the simpler one.
+// first one is to be told: that a value is wrong in itself, then the one that fewer failures of other kinds
+// meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
+	if x, y := a.malformed(), b.malformed(); x != y {
+		return x
+	}
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {
 		return x < y
 	}
 	if x, y := len(a.set) > maxSet, len(b.set) > maxSet; x != y {
 		return y // a list of many values says less than what they have in common
-	}
-	if x, y := a.malformed(), b.malformed(); x != y {
-		return x
 	}
 	if x, y := a.property() || a.op != "", b.property() || b.op != ""; x != y {
 		return y

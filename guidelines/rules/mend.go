@@ -2,9 +2,11 @@ package rules
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd/internal/origin"
@@ -14,7 +16,7 @@ import (
 type Edit struct {
 	Path   string
 	Remove bool
-	Value  any // a string, a float64 or a bool
+	Value  any // a string, a float64, a bool, or JSON
 	Text   string
 	Of     origin.Origin // where the value came from
 }
@@ -29,7 +31,11 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch {
-	case r.Doubtful, h.property(), h.what == notAfter && v == w, r.Untried(p):
+	case r.Doubtful, r.Untried(p):
+		return nil
+	case h.ofType():
+		return h.retyped(p)
+	case h.property(), h.what == notAfter && v == w:
 		return nil
 	}
 	switch h.what {
@@ -130,6 +136,45 @@ func (r *Rule) fromAnswer(seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
+}
+
+// retyped is the caller's own value as what worked: a text that holds JSON as that, a number as a text, one value as a
+// list of it, or the other way round.
+func (h *hypothesis) retyped(p *Planned) []Edit {
+	path, _ := base(h.p)
+	raw, ok := memberOf(p.row.Input, path)
+	if !ok {
+		return nil
+	}
+	var text string
+	var list []json.RawMessage
+	forms := []string{strconv.Quote(string(raw)), "[" + string(raw) + "]"}
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		if forms[0] = text; strings.Contains(text, ",") {
+			forms = forms[:1] // perhaps several values
+		}
+	case json.Unmarshal(raw, &list) == nil && len(list) == 1:
+		forms = []string{string(list[0])}
+	}
+	for _, f := range forms {
+		if leaves := LeavesOf([]byte(`{"x":` + f + `}`)); json.Valid([]byte(f)) && slices.Contains(h.set, typeOf(leaves[1:])) {
+			return []Edit{{Path: path, Value: json.RawMessage(f), Text: f, Of: origin.Caller}}
+		}
+	}
+	return nil
+}
+
+// memberOf is the value at a path of an input.
+func memberOf(input json.RawMessage, path string) (json.RawMessage, bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(input, &members) != nil || members[name] == nil {
+			return nil, false
+		}
+		input = members[name]
+	}
+	return input, true
 }
 
 func edit(path string, v value, of origin.Origin) Edit {

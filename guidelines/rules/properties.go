@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ const (
 	ofOpen   = "#open"   // whether a bracket or a quotation mark of a text is not closed
 	ofBroken = "#broken" // whether a text begins as JSON does, and is none
 	ofItems  = "#items"  // how many elements a list has
+	ofType   = "#type"   // what a value is: see typeOf
 	ofTurn   = "#turn"   // of the call: which of the tool's in its run it is, from 1
 	ofPause  = "#pause"  // the seconds since the one before
 )
@@ -57,8 +59,11 @@ func (h *hypothesis) property() bool { return isProperty(h.p) }
 // like.
 func (h *hypothesis) malformed() bool {
 	_, property := base(h.p)
-	return property == ofOpen || property == ofBroken
+	return property == ofOpen || property == ofBroken || property == ofType
 }
+
+// ofType reports whether the condition is about what values are: texts, numbers, lists or objects.
+func (h *hypothesis) ofType() bool { return strings.HasSuffix(h.p, ofType) }
 
 // ofRun reports whether the condition is about the calls of the run before.
 func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
@@ -68,6 +73,7 @@ func properties(out map[string]value, leaves []Leaf) {
 	for i := range leaves {
 		switch l := &leaves[i]; {
 		case l.Path == "", isProperty(l.Path), strings.Contains(l.Path, "[]"):
+			continue
 		case l.Kind == Array:
 			out[l.Path+ofItems] = numbered(l.Number)
 		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
@@ -79,7 +85,44 @@ func properties(out map[string]value, leaves []Leaf) {
 				out[l.Path+ofBroken] = value{kind: truth, text: "true"}
 			}
 		}
+		if t := typeOf(leaves[i:]); t != "" {
+			out[leaves[i].Path+ofType] = value{kind: text, text: t}
+		}
 	}
+}
+
+// What values are, as lines name it.
+const (
+	aText   = "text"
+	aNumber = "a number"
+	aWhole  = "a whole number"
+	aTruth  = "true or false"
+	aList   = "a list"
+	anItem  = "an object"
+)
+
+// typeOf says what the value of the first leaf is, of a list also what its first element is; "" for null and for
+// an empty list, which says nothing of its elements.
+func typeOf(leaves []Leaf) string {
+	switch l := &leaves[0]; {
+	case l.Kind == Text:
+		return aText
+	case l.Kind == Number && l.Number == math.Trunc(l.Number):
+		return aWhole
+	case l.Kind == Number:
+		return aNumber
+	case l.Kind == Object:
+		return anItem
+	case l.Kind == Array && l.Number == 0, l.null():
+		return ""
+	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Object:
+		return aList + " of objects"
+	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Text:
+		return aList + " of texts"
+	case l.Kind == Array:
+		return aList
+	}
+	return aTruth
 }
 
 // unclosed reports whether a bracket or a quotation mark of a text is not closed, or closes nothing.

@@ -118,6 +118,10 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 			return "", nil, false
 		}
 	case notIn:
+		if h.ofType() {
+			r.valuesSaid(s, behind)
+			return "", typesShown(h.set), true
+		}
 		show, narrow = valuesShown(worked), r.valuesSaid(s, behind)
 		if len(h.set) > maxSet && 2*len(show) < maxSet {
 			return "", nil, false // a few of many are no advice
@@ -200,6 +204,14 @@ func formsShown(forms []string) (show []string) {
 		show[last] += " (A a letter, 0 a digit)"
 	}
 	return show
+}
+
+// typesShown are the types of good calls as a line names them.
+func typesShown(set []string) []string {
+	if slices.Contains(set, aNumber) {
+		return slices.DeleteFunc(slices.Clone(set), func(t string) bool { return t == aWhole })
+	}
+	return set
 }
 
 // valuesShown are the texts among the values that worked that can be told.
