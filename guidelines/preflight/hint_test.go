@@ -73,3 +73,31 @@ func TestAValueThatNobodyTriedIsNotWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// A text that never worked is warned of in what calls give it alone, and not once it worked.
+func TestATextThatNeverWorkedWarnsForItself(t *testing.T) {
+	t.Parallel()
+	const never = `{"pattern":"{w*}(<=a+)b","deep":true}`
+	var calls []memoryd.Call
+	for i := range 30 {
+		input, score := fmt.Sprintf(`{"pattern":"%c(%d*)<=a+b{w}","deep":true}`, 'a'+i%24, i), 1.0
+		if i%6 == 5 {
+			input, score = strings.Replace(never, "true", fmt.Sprint(i%4 > 1), 1), 0
+		}
+		calls = append(calls, call(i, input, "E17", score, 1))
+	}
+	obs := evidence.Merge(nil, calls)
+	found, hints := evidence.RulesAndHints("t", obs)
+	m := preflight.Learn(obs, preflight.Options{Tool: "t", Tested: found, Hints: hints})
+	a := assess(m, strings.Replace(never, `"deep"`, `"n":1,"deep"`, 1))
+	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Text, "never worked") || a.Warnings[0].Severity != preflight.Ask || a.Suggestion != nil {
+		t.Errorf("%+v, suggested %s", a.Warnings, a.Suggestion)
+	}
+	if a := assess(m, `{"pattern":"h(7*)<=a","deep":true}`); len(a.Warnings) > 0 {
+		t.Errorf("of another one: %+v", a.Warnings)
+	}
+	worked := evidence.Merge(nil, []memoryd.Call{call(40, never, "found", 1, 1)})
+	if a := m.Assess(preflight.Planned{Input: []byte(never), Since: worked}); len(a.Warnings) > 0 && a.Warnings[0].Rule == "tested_rule" {
+		t.Errorf("after it worked: %+v", a.Warnings)
+	}
+}
