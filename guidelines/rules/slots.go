@@ -397,7 +397,8 @@ var (
 // no part of something else and have no unit. Whether a word after one is a unit is not
 // known, so such a number counts only where the message speaks of the parameter.
 func boundsIn(message, p string) (out []string) {
-	speaks := speaksOf(message, p)
+	last := strings.ToLower(p[strings.LastIndexAny(p, "_-.")+1:])
+	speaks := Speaks(message, p) || len(last) > 2 && Named(strings.ToLower(message), last)
 	for _, at := range slotNumber.FindAllStringIndex(message, maxTokens) {
 		rest := message[at[1]:]
 		if !partBefore.MatchString(message[:at[0]]) && !unitAfter.MatchString(rest) && (speaks || !wordAfter.MatchString(rest)) {
@@ -405,12 +406,6 @@ func boundsIn(message, p string) (out []string) {
 		}
 	}
 	return out
-}
-
-// speaksOf reports whether a message holds the name of a parameter, or the last word of it.
-func speaksOf(message, p string) bool {
-	last := p[strings.LastIndexAny(p, "_-.")+1:]
-	return Speaks(message, p) || len(last) > 2 && Named(strings.ToLower(message), strings.ToLower(last))
 }
 
 // agreed is the one token that stands in the messages of two calls of two runs, and

@@ -105,47 +105,29 @@ func isNamePart(r rune) bool {
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// Speaks reports whether a message holds the name of a parameter, or its words written otherwise:
+// Speaks reports whether a message holds the name of a parameter, or its words joined otherwise:
 // max_results as maxResults, "max results" or MAX-RESULTS.
 func Speaks(message, p string) bool {
-	if Named(message, p) {
-		return true
+	words := snake(p)
+	if !strings.Contains(words, "_") {
+		return Named(message, p)
 	}
-	words := nameWords(p)
-	if len(words) < 2 {
-		return false
-	}
-	for at := range message {
-		if last, _ := utf8.DecodeLastRuneInString(message[:at]); isNamePart(last) {
-			continue
-		}
-		rest, whole := message[at:], true
-		for i, w := range words {
-			if i > 0 && rest != "" && strings.IndexByte("_- ", rest[0]) >= 0 {
-				rest = rest[1:]
-			}
-			if whole = len(rest) >= len(w) && strings.EqualFold(rest[:len(w)], w); !whole {
-				break
-			}
-			rest = rest[len(w):]
-		}
-		if next, _ := utf8.DecodeRuneInString(rest); whole && !isNamePart(next) {
-			return true
-		}
-	}
-	return false
+	said := snake(message)
+	return Named(said, words) || Named(said, strings.ReplaceAll(words, "_", " "))
 }
 
-// nameWords are the words that the name of a parameter is made of.
-func nameWords(p string) (words []string) {
-	for part := range strings.FieldsFuncSeq(p, func(r rune) bool { return r == '_' || r == '-' }) {
-		from := 0
-		for i := 1; i < len(part); i++ {
-			if unicode.IsUpper(rune(part[i])) && unicode.IsLower(rune(part[i-1])) {
-				words, from = append(words, part[from:i]), i
-			}
+// snake is a text with its names in small letters, their words joined by underscores.
+func snake(s string) string {
+	var b strings.Builder
+	last := ' '
+	for _, r := range s {
+		if unicode.IsUpper(r) && unicode.IsLower(last) {
+			b.WriteByte('_')
 		}
-		words = append(words, part[from:])
+		if last = r; r == '-' {
+			r = '_'
+		}
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return words
+	return b.String()
 }
