@@ -162,7 +162,7 @@ type learned struct {
 // planned is an input as it is looked at.
 type planned struct {
 	raw      json.RawMessage
-	solid    int // how many of its bytes are no blanks
+	bytes    int // their sum: see byteSum
 	leaves   []leaf
 	identity uint64
 	numbers  []int32  // of its pieces where the model knows them, else -1
@@ -175,7 +175,7 @@ func (m *Model) read(input []byte) *planned {
 	c := newCollector(len(input))
 	c.read(leaves)
 	p := &planned{
-		raw: input, solid: solid(input), leaves: leaves, identity: identityOf(leaves), aspect: c.aspect, numbers: make([]int32, len(c.keys)),
+		raw: input, bytes: byteSum(input), leaves: leaves, identity: identityOf(leaves), aspect: c.aspect, numbers: make([]int32, len(c.keys)),
 	}
 	for i, piece := range c.keys {
 		n, known := m.pieces[piece]

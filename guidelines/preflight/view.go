@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"bytes"
 	"slices"
 
 	"memoryd"
@@ -174,16 +173,7 @@ func (v *view) ofRun() {
 // equals reports whether an input is the planned one. One of other bytes, whatever their order,
 // is not read.
 func (p *planned) equals(input []byte) bool {
-	return solid(input) == p.solid && byteSum(input) == byteSum(p.raw) && identityOf(leavesOf(input)) == p.identity
-}
-
-// solid is how many bytes are no blanks.
-func solid(input []byte) int {
-	n := len(input)
-	for _, b := range []byte(" \n\r\t") {
-		n -= bytes.Count(input, []byte{b})
-	}
-	return n
+	return byteSum(input) == p.bytes && identityOf(leavesOf(input)) == p.identity
 }
 
 // byteSum is the same for JSON texts that differ in blanks and in the order of
