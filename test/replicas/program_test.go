@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,9 @@ import (
 
 // programPath is that of a Qdrant program that tests may start, or "".
 func programPath() string { return os.Getenv("MEMORYD_TEST_QDRANT_BINARY") }
+
+// newerPath is that of the program that a server which is started again is upgraded to, or "".
+func newerPath() string { return os.Getenv("MEMORYD_TEST_QDRANT_NEWER") }
 
 // program is a Qdrant server of the test's own, which can be killed and started
 // again on its data.
@@ -95,6 +99,9 @@ func (p *program) port() string {
 // launch runs the server and does not wait for it.
 func (p *program) launch() {
 	p.t.Helper()
+	if p.cmd != nil {
+		p.path = cmp.Or(newerPath(), p.path)
+	}
 	p.cmd = exec.Command(p.path, p.args...)
 	p.cmd.Dir = p.dir
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
