@@ -315,21 +315,20 @@ func (a *appending) trim(ctx context.Context) {
 	for id := range a.refs {
 		n, life, name := fresh[id], a.lives[id], a.refs[id].Tool
 		total += n
-		switch {
-		case n == 0: // whoever sends known calls with a smaller history wants it now
+		if n == 0 { // whoever sends known calls with a smaller history wants it now
 			if err := a.s.shrink(ctx, id, life, a.b.Keep); err != nil {
 				a.s.notCleared(ctx, name, err)
 			}
-		default:
-			busy, due := a.s.trims.add(life, n)
-			if due && !a.s.worker.Go(func(ctx context.Context) error { a.s.clear(ctx, life, name); return nil }) {
-				return // the store is being closed
-			}
-			if n >= 2*trimSlack { // who brings many waits, else more would come than is cleared
-				select {
-				case <-busy:
-				case <-ctx.Done():
-				}
+			continue
+		}
+		busy, due := a.s.trims.add(life, n)
+		if due && !a.s.worker.Go(func(ctx context.Context) error { a.s.clear(ctx, life, name); return nil }) {
+			return // the store is being closed
+		}
+		if n >= 2*trimSlack { // who brings many waits, else more would come than is cleared
+			select {
+			case <-busy:
+			case <-ctx.Done():
 			}
 		}
 	}
