@@ -278,11 +278,10 @@ func (s *search) best(kind string) (*candidate, Rule, bool) {
 				behind = append(behind, row)
 			}
 		}
-		if s.wavers(top, kind) {
-			top.silent = true
-			continue
+		if !s.wavers(top, kind) {
+			rule.tell(s, top, behind)
 		}
-		if rule.tell(s, top, behind); rule.Line == "" {
+		if rule.Line == "" {
 			top.silent = true
 			continue
 		}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -98,16 +99,7 @@ func (h *hypothesis) usesShown(rows []row) []string {
 	}
 	delete(by, "")
 	delete(by, unused)
-	var uses []string
-	for use := range by {
-		uses = append(uses, use)
-	}
-	slices.SortFunc(uses, func(a, b string) int {
-		if by[a] != by[b] {
-			return by[b] - by[a]
-		}
-		return strings.Compare(a, b)
-	})
+	uses := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], strings.Compare(a, b)) })
 	var shown []string
 	for _, use := range uses {
 		tool, as, _ := strings.Cut(use, " ")

@@ -26,12 +26,9 @@ func (s *search) named(p string) []hypothesis {
 	by := tally{}
 	for i := range s.rows {
 		r := &s.rows[i]
-		if !r.Bad || r.in[p].kind != text {
-			continue
-		}
 		words := wordsIn(r.in[p].text)
-		if len(words) < 2 {
-			continue // of a single one the value tells
+		if !r.Bad || r.in[p].kind != text || len(words) < 2 { // of a single one the value tells
+			continue
 		}
 		slices.Sort(words)
 		for _, w := range slices.Compact(words) {
