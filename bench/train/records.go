@@ -67,6 +67,7 @@ const (
 	recordsAside = "random records, aside"
 	plainWords   = "plain words"
 	recordCount  = 2000
+	amountCount  = 100
 )
 
 // readRecords makes both halves.
@@ -82,6 +83,9 @@ func readRecords(folder string) ([]*source, error) {
 			sources[half].calls = append(sources[half].calls, m.call())
 		}
 		sources[2+half].calls = m.plainCalls(plain[half], plainBefore[half])
+		for range amountCount {
+			sources[half].calls = append(sources[half].calls, labelledCall(m.tool(), "ok", m.input(), m.amount()))
+		}
 	}
 	return sources, nil
 }
@@ -218,6 +222,15 @@ func (m *maker) number() string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%d.%d", m.random.Int64N(top), m.random.IntN(1000))
+}
+
+// amount is a number of three digits, as a status has, that something is said to be.
+func (m *maker) amount() string {
+	n := 100 + m.random.IntN(900)
+	if m.random.IntN(2) == 0 {
+		return fmt.Sprintf("%s: %d", m.title(), n)
+	}
+	return fmt.Sprintf("%d %s", n, m.word())
 }
 
 func (m *maker) date() string {

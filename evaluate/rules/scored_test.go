@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,6 +47,27 @@ func TestContentIsBelievedToTellOfAFailureLastOfAll(t *testing.T) {
 		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
 		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
 			t.Errorf("%s %s => %.30q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+		}
+	}
+}
+
+// A number is a status where its name or the words beside it say so.
+func TestANumberAloneIsNoStatus(t *testing.T) {
+	j := rules.New()
+	score := func(output string) float64 {
+		call := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "convert_number"}, Output: output, Success: true}
+		return j.Judge(&call, nil).Score
+	}
+	for n := 100; n < 600; n++ {
+		for _, output := range []string{strconv.Itoa(n), "$" + strconv.Itoa(n), strconv.Itoa(n) + ".0", strconv.Itoa(n) + "%"} {
+			if score(output) != memoryd.ScoreSuccess {
+				t.Errorf("%s is taken for a status", output)
+			}
+		}
+	}
+	for _, output := range []string{`{"status": 404}`, "404 Not Found", "HTTP 503", "Request failed with status code 500"} {
+		if score(output) != memoryd.ScoreFailure {
+			t.Errorf("%s is taken for no failure", output)
 		}
 	}
 }

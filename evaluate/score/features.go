@@ -59,6 +59,7 @@ type Features struct {
 	first         [shortText]uint32
 	words         int
 	alone         bool // the text is all that the output says
+	bare          bool // the output has no word, so that nothing says that a number is a status
 }
 
 // kind keeps features of different kinds apart.
@@ -144,6 +145,7 @@ func (f *Features) Read(c *Call) {
 	f.purpose = uint32(c.Purpose)
 	f.shape(c)
 	f.alone = !c.Body.OK() || c.Body.Nodes[0].Kind == loosejson.Object && c.Body.Nodes[0].Count == 1
+	f.bare = !strings.ContainsFunc(c.Output, unicode.IsLetter)
 	if c.Body.OK() {
 		f.member(c.Body, 0, 0, 0)
 		f.text(cut(c.Body.Rest, tailBytes), ofTail)
@@ -312,7 +314,7 @@ func (f *Features) word(w *word) uint32 {
 	switch {
 	case w.n == 1 && w.first == '0':
 		return w.hash
-	case w.n == 3 && w.first >= '2' && w.first <= '5':
+	case w.n == 3 && w.first >= '2' && w.first <= '5' && !f.bare:
 		return with(basis(ofWord), w.first)
 	case w.digit:
 		return number
