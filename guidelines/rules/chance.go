@@ -222,7 +222,7 @@ func (h *hypothesis) name() string {
 	if list, member := inList(p); list != "" {
 		return member
 	}
-	return p
+	return strings.TrimSuffix(p, "[]")
 }
 
 // others counts the calls of other kinds of failure that meet a condition.

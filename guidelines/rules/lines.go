@@ -14,7 +14,7 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	case h.op != "":
 		line = h.ofTwo()
 	case h.property():
-		line = h.ofProperty()
+		line = h.ofProperty(shown)
 	case line == "":
 		line = h.varied(shown)
 	}
@@ -82,14 +82,18 @@ func (h *hypothesis) choice(shown []string) string {
 var propertyLines = map[string]string{
 	ofTurn: "Call it {most} times in a run{narrow}", ofPause: "Wait {most} seconds between two calls{narrow}",
 	ofOpen: "Close each bracket and quotation mark of {p}", ofBroken: "Give {p} as valid JSON",
-	ofType: "Give {p} as {or}", ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
+	ofType: "Give {p} as {or}", ofLeast: "Keep {p} {most}{narrow}", ofMost: "Keep {p} {most}{narrow}",
+	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
 }
 
-func (h *hypothesis) ofProperty() string {
+func (h *hypothesis) ofProperty(shown []string) string {
 	if h.what == offStep {
 		return "Give {amount} in steps of {bound}"
 	}
 	_, property := base(h.p)
+	if property == ofEach {
+		return h.choice(shown)
+	}
 	return propertyLines[property]
 }
 
@@ -128,6 +132,9 @@ func spoken(params ...string) (line string) {
 		}
 		if i > 0 {
 			line = strings.TrimSuffix(line, list) + " and "
+		}
+		if list, element := strings.CutSuffix(member, "[]"); element {
+			line, member = line+"each of ", list
 		}
 		line += "`" + member + "`" + list
 	}

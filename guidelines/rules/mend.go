@@ -73,7 +73,8 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 
 // Untried reports whether a call breaks the rule by a value that no failed call gave: it may work.
 func (r *Rule) Untried(p *Planned) bool {
-	return r.when.what == notIn && r.refused != nil && !r.refused[p.row.in[r.when.p].text]
+	return r.when.what == notIn && r.refused != nil &&
+		!p.row.in[r.when.p].some(func(s string) bool { return r.refused[s] })
 }
 
 // untried lists the parameters that good calls gave, and none of those behind a condition on another.

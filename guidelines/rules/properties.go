@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -20,6 +21,9 @@ const (
 	ofBroken = "#broken" // whether a text begins as JSON does, and is none
 	ofItems  = "#items"  // how many elements a list has
 	ofType   = "#type"   // what a value is: see typeOf
+	ofEach   = "#each"   // the texts of the elements of a list, or of a member of them
+	ofLeast  = "#least"  // the smallest number among them
+	ofMost   = "#most"   // the largest
 	ofTurn   = "#turn"   // of the call: which of the tool's in its run it is, from 1
 	ofPause  = "#pause"  // the seconds since the one before
 )
@@ -89,6 +93,62 @@ func properties(out map[string]value, leaves []Leaf) {
 			out[leaves[i].Path+ofType] = value{kind: text, text: t}
 		}
 	}
+	elements(out, leaves)
+}
+
+// elements adds the properties of the elements of lists, and of the members of these.
+func elements(out map[string]value, leaves []Leaf) {
+	for i := range leaves {
+		l := &leaves[i]
+		if !strings.Contains(l.Path, "[]") || isProperty(l.Path) {
+			continue
+		}
+		if t := typeOf(leaves[i:]); t != "" {
+			out[l.Path+ofType] = out[l.Path+ofType].with(t)
+		}
+		switch l.Kind {
+		case Number:
+			least, most := out[l.Path+ofLeast], out[l.Path+ofMost]
+			if least.kind == absent || l.Number < least.num {
+				out[l.Path+ofLeast] = numbered(l.Number)
+			}
+			if most.kind == absent || l.Number > most.num {
+				out[l.Path+ofMost] = numbered(l.Number)
+			}
+		case Text:
+			if v := out[l.Path+ofEach]; len(l.Text) <= maxText && len(v.text) < maxElements*maxText {
+				out[l.Path+ofEach] = v.with(l.Text)
+			}
+		case Word, Array, Object:
+		}
+	}
+}
+
+// partsMark parts the texts that one property has.
+const partsMark = "\x00"
+
+// with is the value with one more text.
+func (v value) with(s string) value {
+	if v.kind == absent {
+		return value{kind: text, text: s}
+	}
+	if !v.some(func(had string) bool { return had == s }) {
+		v.text += partsMark + s
+	}
+	return v
+}
+
+// parts are the texts of a property, or the one of a parameter.
+func (v value) parts() iter.Seq[string] { return strings.SplitSeq(v.text, partsMark) }
+
+// some reports whether it is so of one of the texts.
+func (v value) some(is func(string) bool) bool {
+	for s := range v.parts() {
+		if is(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // What values are, as lines name it.

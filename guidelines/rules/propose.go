@@ -100,6 +100,9 @@ func (t tallied) of(good, bad int) (out []string) {
 // name, their members have.
 func tellable(name string) bool {
 	name, property := base(strings.ReplaceAll(name, "[].", "."))
+	if property != "" {
+		name = strings.TrimSuffix(name, "[]")
+	}
 	if name == "" || strings.Contains(name, "[") {
 		return property == ofTurn || property == ofPause
 	}
@@ -139,9 +142,6 @@ func columnsOf(rows []row) []column {
 	})
 }
 
-// isType reports whether it is of what the values of a parameter are.
-func (c *column) isType() bool { return strings.HasSuffix(c.name, ofType) }
-
 // types is the hypothesis that a value is nothing that good calls gave: a text for a number, or one object for a list of
 // them. Where a fraction worked, every number may.
 func (c *column) types() []hypothesis {
@@ -167,7 +167,9 @@ func (c *column) take(v value, bad bool) {
 			c.nums = append(c.nums, v.num)
 		}
 	case text, truth:
-		c.texts.add(v.text, bad)
+		for s := range v.parts() {
+			c.texts.add(s, bad)
+		}
 	case absent, other:
 	}
 	if bad {
@@ -217,8 +219,17 @@ func (s *search) propose(cols []column) []hypothesis {
 	}
 	for i := range cols {
 		c := &cols[i]
-		if c.isType() {
+		switch _, property := base(c.name); property {
+		case ofType:
 			out = append(out, c.types()...)
+			continue
+		case ofEach:
+			out = append(out, c.set(rows)...)
+			continue
+		case ofLeast, ofMost:
+			if len(c.nums) >= minGood {
+				out = append(out, c.bounds()...)
+			}
 			continue
 		}
 		if s.hints && c.property() {
@@ -344,11 +355,18 @@ func neverWorked(cols []column) (out []hypothesis) {
 	return out
 }
 
-// sets are the hypotheses that a text is of no set, or of no form, that good calls had.
-func (c *column) sets(rows []row) (out []hypothesis) {
-	if set := c.texts.of(1, 0); len(set) <= maxSmall && c.closed(rows) {
-		out = append(out, hypothesis{what: notIn, p: c.name, set: set, of: len(c.texts)})
+// set is the hypothesis that a text is of no set that good calls had.
+func (c *column) set(rows []row) []hypothesis {
+	set := c.texts.of(1, 0)
+	if len(set) > maxSmall || !c.closed(rows) {
+		return nil
 	}
+	return []hypothesis{{what: notIn, p: c.name, set: set, of: len(c.texts)}}
+}
+
+// sets are the hypotheses that a text is of no set, or of no form, that good calls had.
+func (c *column) sets(rows []row) []hypothesis {
+	out := c.set(rows)
 	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
 		out = append(out, hypothesis{what: notLike, p: c.name, set: set, of: len(c.by(forms))})
 	}
@@ -377,10 +395,11 @@ func limits(rows []row, p, q string) (out []hypothesis) {
 func (c *column) bounds() []hypothesis {
 	hi, lo, step := slices.Max(c.nums), slices.Min(c.nums), stepOf(c.nums)
 	var out []hypothesis
-	if c.name != ofPause {
+	_, property := base(c.name)
+	if property != ofPause && property != ofLeast {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
-	if c.name != ofTurn {
+	if property != ofTurn && property != ofMost {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
 	// What lies beyond the bounds says nothing of steps.

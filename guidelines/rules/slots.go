@@ -234,9 +234,12 @@ func (r *Rule) valuesSaid(s *search, behind []*row) string {
 	r.refused = map[string]bool{}
 	by, not, worked := tally{}, []string(nil), given(s.rows, r.when.p)
 	for _, b := range behind {
-		given := b.in[r.when.p].text
-		r.refused[given] = true
-		by.add(given, b)
+		for given := range b.in[r.when.p].parts() {
+			if !slices.Contains(r.when.set, given) {
+				r.refused[given] = true
+				by.add(given, b)
+			}
+		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(by)) {
 		if by[v].met(false) && !worked[v] && shown(v) && len(not) < 3 {
@@ -304,8 +307,10 @@ func workedValues(rows []row, p string, several bool) []value {
 		if rows[i].Bad || v.kind == absent || v.kind == other {
 			continue
 		}
-		by.add(v.text, &rows[i])
-		kinds[v.text] = v
+		for s := range v.parts() {
+			by.add(s, &rows[i])
+			kinds[s] = value{kind: v.kind, num: v.num, text: s}
+		}
 	}
 	var out []value
 	for _, s := range slices.Sorted(maps.Keys(by)) {

@@ -79,7 +79,9 @@ func given(rows []row, p string) map[string]bool {
 	out := map[string]bool{}
 	for i := range rows {
 		if v := rows[i].in[p]; !rows[i].Bad && v.kind != absent {
-			out[v.text] = true
+			for s := range v.parts() {
+				out[s] = true
+			}
 		}
 	}
 	return out
