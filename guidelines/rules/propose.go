@@ -142,19 +142,6 @@ func columnsOf(rows []row) []column {
 	})
 }
 
-// types is the hypothesis that a value is nothing that good calls gave: a text for a number, or one object for a list of
-// them. Where a fraction worked, every number may.
-func (c *column) types() []hypothesis {
-	set := c.texts.of(1, 0)
-	if slices.Contains(set, aNumber) && !slices.Contains(set, aWhole) {
-		set = append(set, aWhole)
-	}
-	if c.good < minGood || !slices.ContainsFunc(c.texts.of(0, 1), func(t string) bool { return !slices.Contains(set, t) }) {
-		return nil
-	}
-	return []hypothesis{{what: notIn, p: c.name, set: set, of: len(c.texts)}}
-}
-
 // property reports whether it is of a property, not of a parameter.
 func (c *column) property() bool { return isProperty(c.name) }
 
