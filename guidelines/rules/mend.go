@@ -147,6 +147,12 @@ func (h *hypothesis) retyped(p *Planned) []Edit {
 	if !ok {
 		return nil
 	}
+	if string(raw) == aNull {
+		if slices.Contains(h.set, leftOut) {
+			return []Edit{{Path: path, Remove: true}}
+		}
+		return nil
+	}
 	var text string
 	var list []json.RawMessage
 	forms := []string{strconv.Quote(string(raw)), "[" + string(raw) + "]"}

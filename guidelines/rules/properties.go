@@ -96,9 +96,25 @@ func properties(out map[string]value, leaves []Leaf) {
 	elements(out, leaves)
 }
 
+// ofValues are the hypotheses on what values are, and on the elements of lists; false for another column.
+func (c *column) ofValues(rows []row, good float64) (out []hypothesis, is bool) {
+	switch _, property := base(c.name); property {
+	case ofType:
+		return c.types(good), true
+	case ofEach:
+		return c.set(rows), true
+	case ofLeast, ofMost:
+		if len(c.nums) >= minGood {
+			out = c.bounds()
+		}
+		return out, true
+	}
+	return nil, false
+}
+
 // types is the hypothesis that a value is nothing that good calls gave: a text for a number, or one object for a list of
-// them. Where a fraction worked, every number may.
-func (c *column) types() []hypothesis {
+// them. Where a fraction worked, every number may. good is how many calls were good.
+func (c *column) types(good float64) []hypothesis {
 	set := c.texts.of(1, 0)
 	if slices.Contains(set, aNumber) && !slices.Contains(set, aWhole) {
 		set = append(set, aWhole)
@@ -106,7 +122,12 @@ func (c *column) types() []hypothesis {
 	if c.good < minGood || !slices.ContainsFunc(c.texts.of(0, 1), func(t string) bool { return !slices.Contains(set, t) }) {
 		return nil
 	}
-	return []hypothesis{{what: notIn, p: c.name, set: set, of: len(c.texts)}}
+	h := hypothesis{what: notIn, p: c.name, set: set, of: len(c.texts)}
+	if float64(c.good) < good {
+		h.set = append(h.set, leftOut)
+		h.of++
+	}
+	return []hypothesis{h}
 }
 
 // elements adds the properties of the elements of lists, and of the members of these.
@@ -172,10 +193,12 @@ const (
 	aTruth  = "true or false"
 	aList   = "a list"
 	anItem  = "an object"
+	aNull   = "null"
+	leftOut = "" // in a set: good calls did without
 )
 
-// typeOf says what the value of the first leaf is, of a list also what its first element is; "" for null and for
-// an empty list, which says nothing of its elements.
+// typeOf says what the value of the first leaf is, of a list also what its first element is; "" for an empty
+// list, which says nothing of its elements.
 func typeOf(leaves []Leaf) string {
 	switch l := &leaves[0]; {
 	case l.Kind == Text:
@@ -186,8 +209,10 @@ func typeOf(leaves []Leaf) string {
 		return aNumber
 	case l.Kind == Object:
 		return anItem
-	case l.Kind == Array && l.Number == 0, l.null():
+	case l.Kind == Array && l.Number == 0:
 		return ""
+	case l.null():
+		return aNull
 	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Object:
 		return aList + " of objects"
 	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Text:

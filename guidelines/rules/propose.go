@@ -206,20 +206,8 @@ func (s *search) propose(cols []column) []hypothesis {
 	}
 	for i := range cols {
 		c := &cols[i]
-		switch _, property := base(c.name); property {
-		case ofType:
-			out = append(out, c.types()...)
-			continue
-		case ofEach:
-			out = append(out, c.set(rows)...)
-			continue
-		case ofLeast, ofMost:
-			if len(c.nums) >= minGood {
-				out = append(out, c.bounds()...)
-			}
-			continue
-		}
-		if s.hints && c.property() {
+		if own, alone := c.ofValues(rows, s.good); alone || s.hints && c.property() {
+			out = append(out, own...)
 			continue
 		}
 		if out = append(out, c.alone(rows, s.hints)...); c.property() || c.member() || s.where != "" {

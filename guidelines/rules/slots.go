@@ -123,8 +123,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case notIn:
 		if h.ofType() {
-			r.valuesSaid(s, behind)
-			return "", typesShown(h.set), true
+			return r.typesSaid(s, behind), typesShown(h.set), true
 		}
 		show, narrow = valuesShown(worked), r.valuesSaid(s, behind)
 		if len(h.set) > maxSet && 2*len(show) < maxSet {
@@ -212,10 +211,19 @@ func formsShown(forms []string) (show []string) {
 
 // typesShown are the types of good calls as a line names them.
 func typesShown(set []string) []string {
-	if slices.Contains(set, aNumber) {
-		return slices.DeleteFunc(slices.Clone(set), func(t string) bool { return t == aWhole })
+	number := slices.Contains(set, aNumber)
+	return slices.DeleteFunc(slices.Clone(set), func(t string) bool { return t == leftOut || number && t == aWhole })
+}
+
+// typesSaid notes which types were refused, and says so of null.
+func (r *Rule) typesSaid(s *search, behind []*row) string {
+	switch r.valuesSaid(s, behind); {
+	case !r.refused[aNull]:
+		return ""
+	case slices.Contains(r.when.set, leftOut):
+		return " or leave it out, not null"
 	}
-	return set
+	return ", not null"
 }
 
 // valuesShown are the texts among the values that worked that can be told.

@@ -29,6 +29,7 @@ func TestAValueOfAnotherTypeIsToldAndMended(t *testing.T) {
 		{"a text for any number", []string{`%d.5`, `%d`}, []string{`"7"`, `"1.5"`}, `7`, "Give `v` as a number"},
 		{"a number for a text", []string{`"room %d"`}, []string{`7`, `12`}, `"7"`, "Give `v` as text"},
 		{"a word for a truth value", []string{`true`, `false`}, []string{`"true"`, `"no"`}, `true`, "Give `v` as true or false"},
+		{"null", []string{`%d`}, []string{`null`}, "", "Give `v` as a whole number, not null"},
 		{"of a member", []string{`{"n":%d}`}, []string{`{"n":"7"}`}, `{"n":7}`, "Give `v.n` as a whole number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,6 +102,33 @@ func TestThatOnlyFractionsWorkedIsNoRule(t *testing.T) {
 	}
 	if found := Find("own", calls); len(found) != 0 {
 		t.Errorf("told %q", lines(found))
+	}
+}
+
+// Who gives null for what may be left out is told to leave it out.
+func TestNullIsLeftOutWhereGoodCallsDid(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 40 {
+		switch {
+		case i%4 == 3:
+			calls = append(calls, call(i, `{"q":"a","v":null}`, "E31"))
+		case i%2 == 0:
+			calls = append(calls, call(i, `{"q":"a"}`, ""))
+		default:
+			calls = append(calls, call(i, fmt.Sprintf(`{"q":"a","v":%d}`, i), ""))
+		}
+	}
+	found := Find("own", calls)
+	if len(found) != 1 || found[0].Line != "Give `v` as a whole number or leave it out, not null" {
+		t.Fatalf("told %q", lines(found))
+	}
+	edits := found[0].Mend(Plan(&Call{Input: json.RawMessage(`{"q":"a","v":null}`)}), nil)
+	if len(edits) != 1 || !edits[0].Remove || edits[0].Path != "v" {
+		t.Errorf("changed by %v", edits)
+	}
+	if found[0].Holds(Plan(&Call{Input: json.RawMessage(`{"q":"a"}`)})) {
+		t.Error("a call without it is warned of")
 	}
 }
 
