@@ -32,6 +32,13 @@ func TestAnElementOfAListIsToldAndWarnedOf(t *testing.T) {
 			map[string]bool{`["total","name"]`: false, `["total","nme"]`: true, `["other"]`: false, `"nme"`: false},
 		},
 		{
+			"a member in another form",
+			[]string{`[{"ref":"A%d"}]`, `[{"ref":"B7"},{"ref":"CC%d"}]`},
+			[]string{`[{"ref":"B7"},{"ref":"7-%d"}]`, `[{"ref":"%dB"}]`},
+			"Write `ref` in each of `v` like `A0` or `A00` or `AA0` or `AA00` (A a letter, 0 a digit)",
+			map[string]bool{`[{"ref":"Q8"},{"ref":"D12"}]`: false, `[{"ref":"Q8"},{"ref":"9-12"}]`: true},
+		},
+		{
 			"a number over a bound",
 			[]string{`[{"n":3},{"n":%d}]`},
 			[]string{`[{"n":2},{"n":12%d}]`, `[{"n":13%d}]`},

@@ -84,7 +84,7 @@ var conditions = []condition{
 		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, s) })
 	}},
 	notLike: {name: "not_like", line: "Write {p} like {or}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !slices.Contains(h.set, Form(v.text))
+		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, Form(s)) })
 	}},
 	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])

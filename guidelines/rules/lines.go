@@ -91,8 +91,11 @@ func (h *hypothesis) ofProperty(shown []string) string {
 		return "Give {amount} in steps of {bound}"
 	}
 	_, property := base(h.p)
-	if property == ofEach {
+	switch {
+	case property == ofEach && h.what == notIn:
 		return h.choice(shown)
+	case property == ofEach:
+		return conditions[h.what].line
 	}
 	return propertyLines[property]
 }

@@ -102,7 +102,7 @@ func (c *column) ofValues(rows []row, good float64) (out []hypothesis, is bool) 
 	case ofType:
 		return c.types(good), true
 	case ofEach:
-		return c.set(rows), true
+		return c.sets(rows), true
 	case ofLeast, ofMost:
 		if len(c.nums) >= minGood {
 			out = c.bounds()

@@ -34,6 +34,8 @@ func Message(output string) string {
 		if said = Unwrap(text); said == text {
 			return ""
 		}
+	} else if _, _, found := headed(text); found {
+		said = Unwrap(text)
 	}
 	line := findLine(said)
 	if first, _, more := strings.Cut(said, "\n"); line == "" && (said != text || !more && utf8.RuneCountInString(text) <= shortLine) {

@@ -25,6 +25,7 @@ func TestTheMessageIsTheLineThatSaysWhatWentWrong(t *testing.T) {
 		"a refused request":   {"The file could not be saved.\nPermission denied", "Permission denied"},
 		"colours":             {"\x1b[31mError\x1b[0m: gone", "Error: gone"},
 		"a false success":     {`{"success": false, "message": "Card declined"}`, "Card declined"},
+		"problems":            {"MCP error -32602: Invalid arguments for tool x: [{\"path\": [\"q\"], \"message\": \"Required\"}]", "Invalid arguments for tool x:"},
 		"an MCP content list": {`[{"type": "text", "text": "Error: invalid sheet id"}]`, "Error: invalid sheet id"},
 	} {
 		if got := errortext.Message(c.output); got != c.want {
@@ -37,7 +38,7 @@ func TestMessageOfAFailedCall(t *testing.T) {
 	for output, want := range map[string]string{
 		"Card declined":                "Card declined",
 		`{"message": "Card declined"}`: "Card declined",
-		`{"detail": [{"msg": "field required", "loc": ["body", "q"]}]}`: "field required",
+		`{"detail": [{"msg": "field required", "loc": ["body", "q"]}]}`: "body.q: field required",
 		"":                        "",
 		"first line\nsecond line": "",
 		strings.Repeat("x", 500):  "",
@@ -60,8 +61,15 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 		"fields of a form":   {`{"title": "One or more validation errors", "status": 400, "errors": {"Age": ["The Age field is required."]}}`, "The Age field is required.\nOne or more validation errors\nstatus: 400"},
 		"an empty error":     {`{"error": "", "response": "{\"status\": 404, \"message\": \"no such page\"}"}`, "no such page\nstatus: 404"},
 		"a process":          {`{"returncode": 1, "stderr": "boom"}`, "boom"},
-		"a list of problems": {`[{"loc": ["a"], "msg": "too long"}, {"loc": ["b"], "msg": "too short"}]`, "too long\ntoo short"},
-		"a good record":      {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},
+		"a list of problems": {`[{"loc": ["a"], "msg": "too long"}, {"loc": ["b"], "msg": "too short"}]`, "a: too long\nb: too short"},
+		"problems behind a heading": {
+			"MCP error -32602: Invalid arguments for tool x: [\n  {\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"cells\",\n      0,\n      \"ref\"\n    ],\n" +
+				"    \"message\": \"Expected string, received null\"\n  }\n]",
+			"Invalid arguments for tool x:\ncells.ref: Expected string, received null\ninvalid_type",
+		},
+		"a list that goes on": {"Invalid values: [{\"message\": \"x\"}] and more", "Invalid values: [{\"message\": \"x\"}] and more"},
+		"a list of names":     {"Unknown fields: [\"a\", \"b\"]", "Unknown fields: [\"a\", \"b\"]"},
+		"a good record":       {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},
 	} {
 		if got := errortext.Unwrap(c.output); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

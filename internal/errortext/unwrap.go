@@ -19,8 +19,10 @@ var wrappers = []string{
 // Unwrap returns the error text of an output. From a structured reply it takes the members
 // that hold messages, even inside text that is itself JSON, one per line and each once. From
 // a text it takes what follows "Error executing tool x:" and similar wrappers, one after
-// another. A member named errors, code or status keeps its number: "status: 404". Other
-// outputs are returned without the white space around them.
+// another. A list of problems behind a heading, as validators write it, becomes lines below that.
+// A message is told with the place in the input that its neighbour "path" or "loc" names. A member
+// named errors, code or status keeps its number: "status: 404". Other outputs are returned without
+// the white space around them.
 func Unwrap(output string) string {
 	text := trim(output)
 	for range maxNesting {
@@ -30,16 +32,28 @@ func Unwrap(output string) string {
 		}
 		text = inner
 	}
-	d := loosejson.Parse(text)
-	if !d.OK() {
-		return text
+	m := messages{doc: loosejson.Parse(text)}
+	if m.doc.OK() {
+		m.take(0, 0, false)
+	} else if head, problems, found := headed(text); found {
+		m.doc = problems
+		m.add(head)
+		m.take(0, 0, true)
 	}
-	m := messages{doc: d}
-	m.take(0, 0, false)
 	if len(m.lines) == 0 {
 		return text
 	}
 	return strings.Join(m.lines, "\n")
+}
+
+// headed parts a heading from the list of problems that follows it to the end.
+func headed(text string) (head string, problems *loosejson.Doc, found bool) {
+	head, _, found = strings.Cut(text[:min(len(text), shortLine)], ": [")
+	if !found || strings.Contains(head, "\n") {
+		return "", nil, false
+	}
+	problems = loosejson.Parse(text[len(head)+len(": "):])
+	return head + ":", problems, problems.IsWhole() && problems.Child(0) != 0 && problems.Nodes[problems.Child(0)].Kind == loosejson.Object
 }
 
 // unwrapText takes off one wrapper at the beginning.
@@ -63,6 +77,7 @@ func unwrapText(text string) string {
 type messages struct {
 	doc   *loosejson.Doc
 	lines []string
+	place string // in the input, with a colon; "" where nothing names it
 }
 
 func (m *messages) add(s string) {
@@ -86,13 +101,19 @@ func (m *messages) take(i int32, depth int, within bool) {
 	switch n := &d.Nodes[i]; n.Kind {
 	case loosejson.String:
 		if within {
-			m.add(Unwrap(d.Str(i)))
+			m.add(m.place + Unwrap(d.Str(i)))
 		}
 	case loosejson.Array:
 		for c := n.Child; c != 0; c = d.Nodes[c].Next {
 			m.take(c, depth+1, within)
 		}
 	case loosejson.Object:
+		outer := m.place
+		if place := m.placeIn(i); place != "" {
+			m.place = place + ": "
+		}
+		defer func() { m.place = outer }()
+		told := false // by a message: the other members describe the problem
 		for _, wanted := range [...]func(role) bool{
 			func(r role) bool { return r == roleError || r == roleStderr || r == roleErrno },
 			func(r role) bool { return r == roleMessage },
@@ -101,14 +122,33 @@ func (m *messages) take(i int32, depth int, within bool) {
 		} {
 			for c := n.Child; c != 0; c = d.Nodes[c].Next {
 				if r := roleOf(d.Nodes[c].Key); wanted(r) {
+					told = told || r == roleMessage
 					m.member(c, r, depth)
-				} else if within && r == roleNone && wanted(rolePayload) {
+				} else if within && r == roleNone && wanted(rolePayload) && !told {
 					m.take(c, depth+1, true) // {"errors": {"Field": ["The Field is required."]}}
 				}
 			}
 		}
 	default:
 	}
+}
+
+// placeIn joins the names in the path of a problem; "" for none.
+func (m *messages) placeIn(i int32) string {
+	d := m.doc
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		if key := d.Nodes[c].Key; d.Nodes[c].Kind != loosejson.Array || key != "path" && key != "loc" {
+			continue
+		}
+		var names []string
+		for n := d.Nodes[c].Child; n != 0; n = d.Nodes[n].Next {
+			if d.Nodes[n].Kind == loosejson.String {
+				names = append(names, d.Str(n))
+			}
+		}
+		return strings.Join(names, ".")
+	}
+	return ""
 }
 
 // member collects from a member of a reply.

@@ -74,7 +74,10 @@ func TestTheSameDataGivesTheSameOnAllStores(t *testing.T) {
 	said := map[string]map[string]any{}
 	for _, b := range all {
 		b.start(t)
-		out := run(t, slices.Concat([]string{"import", "--url", b.p.URL}, files)...)
+		code, out, errs := binary.Run(t, "", slices.Concat([]string{"import", "--url", b.p.URL}, files)...)
+		if code != 0 && !strings.Contains(errs, "no tool has this name") { // as two recorded calls were answered
+			t.Fatalf("%s: exit code %d\n%s%s", b.name, code, out, errs)
+		}
 		t.Logf("%s: %s", b.name, lastLine(out))
 		run(t, "summarize", "--all", "--url", b.p.URL)
 		said[b.name] = b.memories(t)
@@ -118,9 +121,12 @@ func (b *backend) list(t *testing.T, path string, take func(page)) {
 	}
 }
 
+// secretHash is what a placeholder for a secret ends in: each server has a key of its own for it.
+var secretHash = regexp.MustCompile(`(\[secret:[a-z_]+):[0-9a-f]+\]`)
+
 // memories reads all tools of all workspaces, without what differs by nature: the
-// times of the server's clock, and the number of a guideline, which says whether
-// writing it again changed it.
+// times of the server's clock, the hashes of secrets and of the calls that had one, and the
+// number of a guideline, which says whether writing it again changed it.
 func (b *backend) memories(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -148,10 +154,17 @@ func (b *backend) memory(t *testing.T, workspace, tool string) any {
 			Memories []map[string]any `json:"memory_list"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(r.Body, &answer); err != nil || len(answer.Metadata.Memories) != 1 {
+	if err := json.Unmarshal(secretHash.ReplaceAll(r.Body, []byte("$1]")), &answer); err != nil || len(answer.Metadata.Memories) != 1 {
 		t.Fatalf("%s/%s: %v in %s", workspace, tool, err, r.Body)
 	}
 	m := answer.Metadata.Memories[0]
+	for _, c := range m["tool_call_results"].([]any) {
+		call := c.(map[string]any)
+		if text, err := json.Marshal(call); err == nil && bytes.Contains(text, []byte("[secret:")) {
+			delete(call, "call_hash")
+			delete(call["metadata"].(map[string]any), "call_id")
+		}
+	}
 	delete(m, "time_created")
 	delete(m, "time_modified")
 	m["answer"] = answer.Answer
