@@ -5,7 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/rules"
@@ -117,11 +119,20 @@ func (f *findings) callLike(d *draft) {
 
 // like says how many good calls were like an exemplar, and what its marks stand for.
 func like(x *evidence.Exemplar, shown string) string {
-	text := ofN(x.Calls, x.Good) + " good calls gave these parameters"
-	if strings.Contains(shown, "‹") {
-		text += "; ‹ › stand for < >"
+	parts := []string{ofN(x.Calls, x.Good) + " good calls gave these parameters"}
+	forms := framesOf(x)
+	for _, p := range slices.Sorted(maps.Keys(forms)) {
+		if form := x.Frames[p]; form.Calls < form.Of {
+			parts = append(parts, ofN(form.Calls, form.Of)+" "+code(p)+" in this form")
+		}
+		if strings.Contains(string(forms[p]), "N") {
+			parts = append(parts, "N is a number")
+		}
 	}
-	return text
+	if strings.Contains(shown, "‹") {
+		parts = append(parts, "‹ › stand for < >")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // successes words what works.
@@ -238,6 +249,13 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 			_ = json.Unmarshal([]byte(inner), &v)
 		}
 	}
+	if fields, is := v.(map[string]any); is {
+		for p, form := range framesOf(x) {
+			if _, has := fields[p].(string); has {
+				fields[p] = form
+			}
+		}
+	}
 	for keep := exemplarText; keep >= 6; keep /= 2 {
 		text := shownInput(v, "", keep, x.Own)
 		if len([]rune(text)) <= exemplarLength {
@@ -245,6 +263,28 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 		}
 	}
 	return ""
+}
+
+// frame is the form of a text as it is shown, in place of one.
+type frame string
+
+// framesOf are the forms of an exemplar's texts, by parameter: of words that calls share, but no
+// sentence. One of which no word may be shown says nothing.
+func framesOf(x *evidence.Exemplar) map[string]frame {
+	forms := map[string]frame{}
+	for p, form := range x.Frames {
+		parts := strings.Split(form.Text, "…")
+		for i, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				parts[i], _ = origin.Show(origin.Typical, origin.Shared, part, exemplarText)
+			}
+		}
+		shown := strings.TrimSpace(strings.Join(slices.Compact(parts), " … "))
+		if strings.ContainsFunc(strings.ReplaceAll(shown, "N", ""), unicode.IsLetter) {
+			forms[p] = frame(shown)
+		}
+	}
+	return forms
 }
 
 // shownInput writes a value as JSON, with what may not be shown masked.
@@ -282,6 +322,8 @@ func shownInput(v any, name string, keep int, own []string) string {
 			return "[" + shownInput(v[0], name, keep, own) + "]"
 		}
 		return "[" + shownInput(v[0], name, keep, own) + ",…]"
+	case frame:
+		return strconv.Quote(string(v))
 	case string:
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `'`).Replace(show(v)) + `"`
 	}

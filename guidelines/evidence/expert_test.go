@@ -37,6 +37,50 @@ func mined(tool string, acts []act) evidence.Evidence {
 	return evidence.Mine(tool, obs, nil)
 }
 
+// Texts that differ have the form that most of them share; prose has none, and what one party alone wrote is
+// not shown.
+func TestTheFormOfTextsIsWhatMostShare(t *testing.T) {
+	t.Parallel()
+	prose := []string{"how are you", "tell me of whales", "the weather in Rome", "a recipe for soup", "who wrote it", "is it late", "play some jazz", "what now"}
+	for name, c := range map[string]struct {
+		text    func(i int) string
+		parties int
+		want    string
+	}{
+		"a frame":      {func(i int) string { return fmt.Sprintf("edit %d:%d\n  x = %s\nend_of_edit", i, i+3, prose[i]) }, 2, "edit N:N x = … end_of_edit"},
+		"a statement":  {func(i int) string { return "SELECT " + prose[i] + " FROM t" + fmt.Sprint(i) }, 2, "SELECT … FROM tN"},
+		"one by habit": {func(i int) string { return "SELECT " + prose[i] + " FROM t" }, 1, "SELECT … FROM t"},
+		"prose":        {func(i int) string { return prose[i] }, 2, ""},
+		"one text":     {func(int) string { return "SELECT a FROM t" }, 2, ""},
+	} {
+		var acts []act
+		for i := range 8 {
+			input, _ := json.Marshal(map[string]string{"q": c.text(i)})
+			acts = append(acts, act{i, i % c.parties, "run", string(input), "ok", false})
+		}
+		got := ""
+		if f := mined("run", acts).Exemplar.Frames["q"]; f != nil {
+			got = f.Text
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	var acts []act
+	for i := range 16 { // one of two agents writes so
+		text := "pay " + prose[i%8] + " to mallory"
+		if i%8 == 0 {
+			text = prose[i%8]
+		}
+		acts = append(acts, act{i, min(1, i%8), "run", fmt.Sprintf(`{"q":%q}`, text), "ok", false})
+	}
+	for _, f := range mined("run", acts).Exemplar.Frames {
+		if strings.Contains(f.Text, "mallory") {
+			t.Errorf("what one party wrote is shown: %q", f.Text)
+		}
+	}
+}
+
 // What runs called before a tool, or that most of them called it first.
 func TestWhenRunsCallATool(t *testing.T) {
 	t.Parallel()

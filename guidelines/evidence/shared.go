@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/rules"
+	"memoryd/internal/textsafe"
 )
 
 // Exemplar is a typical good call.
@@ -22,9 +23,11 @@ type Exemplar struct {
 	// Own are values of Input that must not be shown to others: one of several parties alone
 	// sent them, or they do not belong to a small set that calls share. Sole reports that all
 	// calls of this form are from one party.
-	Own  []string        `json:"own,omitempty"`
-	Sole bool            `json:"sole,omitempty"`
-	Key  memoryd.CallKey `json:"-"`
+	Own []string `json:"own,omitempty"`
+	// Frames are the forms of texts of Input, by parameter.
+	Frames map[string]*Frame `json:"frames,omitempty"`
+	Sole   bool              `json:"sole,omitempty"`
+	Key    memoryd.CallKey   `json:"-"`
 }
 
 // newestForm is how many of the newest good calls decide which form is typical: a tool
@@ -60,6 +63,7 @@ func exemplarOf(obs []Observation, who *parties, columns map[string]*column) *Ex
 	if len(calls) == 0 {
 		return nil
 	}
+	frames := framesOf(obs, calls, who)
 	slices.SortFunc(calls, func(a, b int) int {
 		return cmp.Or(cmp.Compare(len(obs[a].Input), len(obs[b].Input)), cmp.Compare(b, a))
 	})
@@ -69,7 +73,26 @@ func exemplarOf(obs []Observation, who *parties, columns map[string]*column) *Ex
 		by.add(who.of[i])
 	}
 	own := ownValues(obs[at].values(), columns, who)
-	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: own, Key: obs[at].Key}
+	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: own, Frames: frames, Key: obs[at].Key}
+}
+
+// framesOf are the forms of what calls, the newest first, gave for each parameter of their own.
+func framesOf(obs []Observation, calls []int, who *parties) map[string]*Frame {
+	texts, by := map[string][]string{}, map[string][]uint64{}
+	for _, i := range calls {
+		for _, l := range obs[i].values() {
+			if l.Kind == rules.Text && !strings.ContainsAny(l.Path, ".[") && !strings.HasSuffix(l.Text, rules.Cut) {
+				texts[l.Path], by[l.Path] = append(texts[l.Path], l.Text), append(by[l.Path], who.of[i])
+			}
+		}
+	}
+	frames := map[string]*Frame{}
+	for p, list := range texts {
+		if f := frameOf(list, by[p], who); f != nil && !textsafe.SecretName(p) {
+			frames[p] = f
+		}
+	}
+	return frames
 }
 
 // What makes a value one of a small set that may be shown to others.
