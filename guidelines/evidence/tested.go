@@ -18,12 +18,12 @@ func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []rules.R
 	return rules.Find(tool, judged(obs), proposed...)
 }
 
-// RulesAndHints finds the rules, with those for warnings alone, and what too few calls show to be rules.
+// RulesAndHints finds the rules, and what is for warnings alone: what too few calls show to be rules, and
+// texts that never worked.
 func RulesAndHints(tool string, obs []Observation) (found, hints []rules.Rule) {
 	calls := judged(obs)
 	found = rules.Find(tool, calls)
-	hints = rules.Hints(tool, calls, found)
-	return append(found, rules.Values(tool, calls, found)...), hints
+	return found, append(rules.Hints(tool, calls, found), rules.Values(tool, calls, found)...)
 }
 
 // judged lists the judged calls as they are compared.

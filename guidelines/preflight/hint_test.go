@@ -90,7 +90,8 @@ func TestATextThatNeverWorkedWarnsForItself(t *testing.T) {
 	found, hints := evidence.RulesAndHints("t", obs)
 	m := preflight.Learn(obs, preflight.Options{Tool: "t", Tested: found, Hints: hints})
 	a := assess(m, strings.Replace(never, `"deep"`, `"n":1,"deep"`, 1))
-	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Text, "never worked") || a.Warnings[0].Severity != preflight.Ask || a.Suggestion != nil {
+	last := a.Warnings[max(0, len(a.Warnings)-1):] // after what a first failure shows
+	if len(last) != 1 || !strings.Contains(last[0].Text, "never worked") || last[0].Severity != preflight.Ask || a.Suggestion != nil {
 		t.Errorf("%+v, suggested %s", a.Warnings, a.Suggestion)
 	}
 	if a := assess(m, `{"pattern":"h(7*)<=a","deep":true}`); len(a.Warnings) > 0 {
@@ -99,5 +100,52 @@ func TestATextThatNeverWorkedWarnsForItself(t *testing.T) {
 	worked := evidence.Merge(nil, []memoryd.Call{call(40, never, "found", 1, 1)})
 	if a := m.Assess(preflight.Planned{Input: []byte(never), Since: worked}); len(a.Warnings) > 0 && a.Warnings[0].Rule == "tested_rule" {
 		t.Errorf("after it worked: %+v", a.Warnings)
+	}
+}
+
+// What never worked holds back neither a change that a rule asks for nor what a first failure shows.
+func TestATextThatNeverWorkedHoldsBackNoOtherAdvice(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 40 {
+		pattern, size, message, score := fmt.Sprintf("%c(%d*)<=a+b{w}", 'a'+i%24, i), i%20, "", 1.0
+		switch i % 8 {
+		case 3:
+			size, message, score = 60+i, "E17", 0
+		case 6:
+			pattern, message, score = "{w*}(<=a+)b", "E18", 0
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"pattern":%q,"size":%d,"mode":"fast"}`, pattern, size), message, score, 1))
+	}
+	calls = append(calls, call(40, `{"pattern":"x(4*)<=a","size":4}`, "E19", 0, 1)) // without mode, once
+	obs := evidence.Merge(nil, calls)
+	found, hints := evidence.RulesAndHints("t", obs)
+	m := preflight.Learn(obs, preflight.Options{Tool: "t", Tested: found, Hints: hints})
+	for _, c := range []struct {
+		source, input, without string
+		warned                 []string
+		suggested              bool
+	}{
+		{"", `{"pattern":"{w*}(<=a+)b","size":90,"mode":"fast"}`, "never worked", []string{"`size`"}, true},
+		{"", `{"pattern":"{w*}(<=a+)b","size":9}`, "`size`", []string{"`mode`", "never worked"}, false},
+		{"ann", `{"pattern":"{w*}(<=a+)b","size":9}`, "`mode`", []string{"never worked"}, false}, // whose failures these are not
+	} {
+		p := preflight.Planned{Input: []byte(c.input), Source: obs[0].Writer}
+		if c.source != "" {
+			p.Source = evidence.SourceOf(c.source)
+		}
+		a := m.Assess(p)
+		said := ""
+		for _, w := range a.Warnings {
+			said += w.Text + "\n"
+		}
+		for _, w := range c.warned {
+			if !strings.Contains(said, w) {
+				t.Errorf("%q: %s: %q is not among %q", c.source, c.input, w, said)
+			}
+		}
+		if strings.Contains(said, c.without) || (a.Suggestion != nil) != c.suggested {
+			t.Errorf("%q: %s: %q, suggested %s", c.source, c.input, said, a.Suggestion)
+		}
 	}
 }

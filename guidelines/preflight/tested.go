@@ -88,22 +88,36 @@ func (v *view) given(path, tool string) []tested.Given {
 	return out
 }
 
-// broken are the warnings of the rules that a planned call breaks.
+// broken are the warnings of the rules that a planned call breaks; of what else too little is known
+// for a rule where it breaks none.
 func (m *Model) broken(v *view) []Warning {
 	var out []Warning
 	for _, t := range v.breaks {
-		out = append(out, Warning{
-			Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
-			Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
-		})
+		out = append(out, broke(t))
+	}
+	if len(out) > 0 {
+		return out
 	}
 	for i := range m.options.Hints {
 		t := &m.options.Hints[i]
-		if len(out) == 0 && t.Source == v.Source && t.Holds(m.plan(v, v.in.raw)) && !v.contradicts(t) {
-			out = append(out, Warning{Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys, Severity: Note})
+		if !t.Untold && t.Source != v.Source || !t.Holds(m.plan(v, v.in.raw)) || v.contradicts(t) {
+			continue
 		}
+		w := broke(t)
+		if !t.Untold {
+			w.Line, w.Severity = "", Note
+		}
+		out = append(out, w)
 	}
 	return out
+}
+
+// broke is the warning of a rule.
+func broke(t *Tested) Warning {
+	return Warning{
+		Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
+		Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
+	}
 }
 
 // brokenBy lists the rules that a planned call breaks.

@@ -15,5 +15,5 @@ func (c *Cache) RulesOf(ctx context.Context, ref memoryd.ToolRef) ([]Tested, err
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(m.options.Tested), func(t Tested) bool { return t.Effect != tested.Wrong || t.Untold }), nil
+	return slices.DeleteFunc(slices.Clone(m.options.Tested), func(t Tested) bool { return t.Effect != tested.Wrong }), nil
 }

@@ -152,7 +152,7 @@ const ownStreaks = 5
 // firstRule is the rule on what goes wrong that most calls broke; nil for none.
 func (m *Model) firstRule() *Tested {
 	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Untold {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong {
 			return t
 		}
 	}

@@ -31,7 +31,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch {
-	case r.Doubtful, r.Untold, r.Untried(p):
+	case r.Doubtful, r.Untried(p):
 		return nil
 	case h.ofType():
 		return h.retyped(p)
