@@ -10,6 +10,7 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/internal/loosejson"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -120,16 +121,7 @@ func eachOf(dec *jsontext.Decoder, element func() error) error {
 		}
 		return memoryd.NewFault("list_type", "Input should be a valid list", v)
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		if err := element(); err != nil {
-			return err
-		}
-	}
-	_, err := dec.ReadToken()
-	return err
+	return loosejson.Walk(dec, func(string) error { return element() })
 }
 
 // decode reads a whole request body, which must be an object. Its text has to be

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/origin"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
@@ -277,55 +279,44 @@ func tree(text []byte) *node {
 		return nil
 	}
 	left := mostNodes
-	n, err := readNode(dec, 0, &left)
-	if err != nil || left <= 0 {
-		return nil
+	if n, err := readNode(dec, 0, &left); err == nil {
+		return n
 	}
-	return n
+	return nil
 }
+
+var errTooLarge = errors.New("a tree too large to show")
 
 func readNode(dec *jsontext.Decoder, depth int, left *int) (*node, error) {
 	if *left--; *left <= 0 || depth > mostDepth {
-		*left = 0
-		return &node{}, nil
+		return nil, errTooLarge
+	}
+	n := &node{Kind: "array"}
+	switch dec.PeekKind() {
+	case '{':
+		n.Kind = "object"
+		fallthrough
+	case '[':
+		err := loosejson.Walk(dec, func(name string) error {
+			kid, err := readNode(dec, depth+1, left)
+			if err == nil {
+				kid.Key = shown(name, 200)
+				n.Kids = append(n.Kids, *kid)
+			}
+			return err
+		})
+		n.Open = depth < 2 && len(n.Kids) <= openKids
+		return n, err
+	case '"':
+		n.Kind = "text"
+	default:
+		n.Kind = "literal"
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
 		return nil, err
 	}
-	n := &node{}
-	switch kind := token.Kind(); kind {
-	case '{', '[':
-		n.Kind = "array"
-		if kind == '{' {
-			n.Kind = "object"
-		}
-		for dec.PeekKind() != '}' && dec.PeekKind() != ']' && *left > 0 {
-			key := ""
-			if kind == '{' {
-				name, err := dec.ReadToken()
-				if err != nil {
-					return nil, err
-				}
-				key = shown(name.String(), 200)
-			}
-			kid, err := readNode(dec, depth+1, left)
-			if err != nil {
-				return nil, err
-			}
-			kid.Key = key
-			n.Kids = append(n.Kids, *kid)
-		}
-		n.Open = depth < 2 && len(n.Kids) <= openKids
-		if *left > 0 {
-			_, err = dec.ReadToken()
-		}
-		return n, err
-	case '"':
-		n.Kind, n.Text = "text", long(token.String())
-	default:
-		n.Kind, n.Text = "literal", long(token.String())
-	}
+	n.Text = long(token.String())
 	return n, nil
 }
 

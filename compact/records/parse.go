@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/internal/loosejson"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -37,53 +39,35 @@ func parseJSON(text string) (node, bool) {
 		return node{}, false
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	n, ok := readNode(dec, 0)
-	return n, ok && int(dec.InputOffset()) == len(text)
+	n, err := readNode(dec, 0)
+	return n, err == nil && int(dec.InputOffset()) == len(text)
 }
 
-func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
+func readNode(dec *jsontext.Decoder, depth int) (n node, err error) {
 	if depth > maxDepth {
 		v, err := dec.ReadValue()
-		return node{kind: '"', text: string(v)}, err == nil
+		return node{kind: '"', text: string(v)}, err
+	}
+	if n.kind = dec.PeekKind(); !n.scalar() {
+		err = loosejson.Walk(dec, func(name string) error {
+			kid, err := readNode(dec, depth+1)
+			if n.kids = append(n.kids, kid); n.kind == '{' {
+				n.keys = append(n.keys, name)
+			}
+			return err
+		})
+		return n, err
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
-		return node{}, false
+		return n, err
 	}
-	n := node{kind: tok.Kind()}
-	switch n.kind {
-	case '{':
-		for dec.PeekKind() != '}' {
-			name, err := dec.ReadToken()
-			if err != nil {
-				return n, false
-			}
-			key := name.String()
-			kid, ok := readNode(dec, depth+1)
-			if !ok {
-				return n, false
-			}
-			n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
+	n.text = tok.String()
+	if last := len(n.text) - 1; n.kind == '"' && last > 20 &&
+		(n.text[0] == '{' && n.text[last] == '}' || n.text[0] == '[' && n.text[last] == ']') {
+		if inner, ok := parseJSON(n.text); ok && len(inner.kids) > 0 { // JSON in a text
+			return inner, nil
 		}
-		_, err = dec.ReadToken()
-	case '[':
-		for dec.PeekKind() != ']' {
-			kid, ok := readNode(dec, depth+1)
-			if !ok {
-				return n, false
-			}
-			n.kids = append(n.kids, kid)
-		}
-		_, err = dec.ReadToken()
-	case '"':
-		n.text = tok.String()
-		if last := len(n.text) - 1; last > 20 && (n.text[0] == '{' && n.text[last] == '}' || n.text[0] == '[' && n.text[last] == ']') {
-			if inner, ok := parseJSON(n.text); ok && len(inner.kids) > 0 { // JSON in a text
-				return inner, true
-			}
-		}
-	default:
-		n.text = tok.String()
 	}
-	return n, err == nil
+	return n, nil
 }

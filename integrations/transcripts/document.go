@@ -150,23 +150,18 @@ func (s scanner) values(in io.Reader) error {
 }
 
 func (s scanner) elements(dec *jsontext.Decoder, b *budget, give func(v []byte)) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
+	return loosejson.Walk(dec, func(string) error {
 		b.left = maxDocument
 		v, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		if v.Kind() == '{' {
+		switch {
+		case err != nil:
+		case v.Kind() == '{':
 			give(v)
-		} else {
+		default:
 			s.broken(0, "an element that is not an object")
 		}
-	}
-	_, err := dec.ReadToken()
-	return err
+		return err
+	})
 }
 
 // object gives an object as one document, but for its long lists.

@@ -133,20 +133,38 @@ func There(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != 'n' }
 // takes the last, as JSON readers do. ok is false where there is none.
 func Place(object []byte, name string) (from, to int, ok bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(object), laxly)
-	if _, err := dec.ReadToken(); err != nil {
-		return 0, 0, false
-	}
-	for dec.PeekKind() == '"' {
-		key, _ := dec.ReadToken() // after a name that cannot be read, its value cannot either
-		is := key.String() == name
+	_ = Walk(dec, func(key string) error { // what stands before a mistake counts
 		v, err := dec.ReadValue()
-		if err != nil {
-			break
-		}
-		if is {
+		if err == nil && key == name {
 			to, ok = int(dec.InputOffset()), true
 			from = to - len(v)
 		}
-	}
+		return err
+	})
 	return from, to, ok
+}
+
+// Walk goes through the object or the array that dec is before. It calls read before each value,
+// which read takes from dec; in an array there are no names.
+func Walk(dec *jsontext.Decoder, read func(name string) error) error {
+	open, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	object := open.Kind() == '{'
+	for kind := dec.PeekKind(); kind != '}' && kind != ']'; kind = dec.PeekKind() {
+		name := ""
+		if object {
+			key, err := dec.ReadToken()
+			if err != nil {
+				return err
+			}
+			name = key.String()
+		}
+		if err := read(name); err != nil {
+			return err
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
 }
