@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,33 +48,17 @@ type completionCmd struct {
 // of the line so far.
 const completeCommand = "__complete"
 
-// scripts are what shells need to ask; where nothing fits they offer files.
-var scripts = map[string]string{
-	"bash": `_memoryd() {
-	local IFS=$'\n'
-	COMPREPLY=($(memoryd __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-}
-complete -o default -F _memoryd memoryd
-`,
-	"zsh": `#compdef memoryd
-_memoryd() {
-	local -a found
-	found=(${(f)"$(memoryd __complete zsh "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-	if (( $#found )); then compadd -Q -- $found; else _files; fi
-}
-compdef _memoryd memoryd
-`,
-	"fish": `function __memoryd
-	set -l found (memoryd __complete fish (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
-	if count $found >/dev/null; printf '%s\n' $found; else; __fish_complete_path (commandline -ct); end
-end
-complete -c memoryd -f -a '(__memoryd)'
-`,
-}
+// scripts are what shells need to ask, by their names; where nothing fits they offer files.
+//
+//go:embed completion
+var scripts embed.FS
 
 // Run prints the script.
 func (c completionCmd) Run(std streams) error {
-	_, err := fmt.Fprint(std.out, scripts[c.Shell])
+	script, err := scripts.ReadFile("completion/" + c.Shell)
+	if err == nil {
+		_, err = std.out.Write(script)
+	}
 	return err
 }
 

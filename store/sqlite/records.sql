@@ -1,0 +1,16 @@
+-- What version 2 brought.
+
+CREATE TABLE records ( -- documents beside the tools; see store.Record
+	workspace TEXT NOT NULL,
+	tool TEXT NOT NULL, -- a name, for the table is also read by people
+	kind TEXT NOT NULL,
+	id TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	expires INTEGER,
+	data BLOB NOT NULL,
+	PRIMARY KEY (workspace, tool, kind, id));
+
+CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL;
+
+CREATE VIRTUAL TABLE search USING fts5( -- rowid: tools.id
+	space, words, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0");
