@@ -322,7 +322,7 @@ func (s *server) login(_ echo.Context, body []byte) (any, error) {
 		}
 		session, p, err := s.Keys.Login(strings.TrimSpace(form.Get("key")))
 		if err == nil {
-			err = s.audited(c.Request().Context(), access.Entry{Action: "login", Source: p.Source}, func(context.Context) error { return nil })
+			err = s.Audit.Do(c.Request().Context(), access.Entry{Action: "login", Source: p.Source}, func(context.Context) error { return nil })
 		}
 		if err != nil {
 			f := describe(err)

@@ -12,14 +12,6 @@ import (
 	"memoryd/internal/access"
 )
 
-// audited does what e says, and writes it to the audit log.
-func (s *server) audited(ctx context.Context, e access.Entry, do func(context.Context) error) error {
-	if s.Audit == nil {
-		return do(ctx)
-	}
-	return s.Audit.Do(ctx, e, do)
-}
-
 // allWorkspaces stands for all of them where a key's are listed.
 const allWorkspaces = "*"
 
@@ -45,7 +37,7 @@ func (s *server) listKeys(ctx context.Context, _ *struct{}) (wire.KeyList, error
 func (s *server) minted(ctx context.Context, e access.Entry,
 	mint func(context.Context) (access.Key, string, error),
 ) (made wire.NewKey, err error) {
-	err = s.audited(ctx, e, func(ctx context.Context) error {
+	err = s.Audit.Do(ctx, e, func(ctx context.Context) error {
 		k, token, err := mint(ctx)
 		made = wire.NewKey{Key: keyOf(k), Token: token}
 		return err
@@ -120,7 +112,7 @@ func (s *server) revokeKey(ctx context.Context, in *inKey) (wire.Key, error) {
 		return wire.Key{}, err
 	}
 	var revoked access.Key
-	err := s.audited(ctx, access.Entry{Action: "key.revoke", Subject: in.Key}, func(ctx context.Context) (err error) {
+	err := s.Audit.Do(ctx, access.Entry{Action: "key.revoke", Subject: in.Key}, func(ctx context.Context) (err error) {
 		revoked, err = s.Keys.Revoke(ctx, in.Key)
 		return err
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"memoryd/api/wire"
-	"memoryd/internal/textsafe"
 	"memoryd/ops"
 )
 
@@ -42,7 +41,7 @@ type kindLabel struct {
 //
 // The score holds for the kept calls of the kind and for those to come, as far as exit codes, error flags and the caller's own report
 // allow. A correction of a single call stays. `preview` changes nothing; `withdraw` takes the score back.
-func (s *server) putKind(ctx context.Context, in *kindLabel) (out wire.LabelledKind, err error) {
+func (s *server) putKind(ctx context.Context, in *kindLabel) (out ops.LabelledKind, err error) {
 	req := &in.Body
 	label := ops.LabelKind{
 		ToolRef: in.ref(), Kind: in.Kind, Withdraw: or(req.Withdraw, false), Preview: or(req.Preview, false),
@@ -51,13 +50,5 @@ func (s *server) putKind(ctx context.Context, in *kindLabel) (out wire.LabelledK
 	if req.Score == nil && !label.Withdraw {
 		return out, missing("score")
 	}
-	return answer(ctx, s.Flows.LabelKind, label, func(done ops.LabelledKind) wire.LabelledKind {
-		shown := done.Changed[:min(len(done.Changed), mostRescored)]
-		return wire.LabelledKind{Calls: done.Calls, Changes: len(done.Changed), Examples: each(shown, func(r ops.RescoredCall) wire.RescoredCall {
-			return wire.RescoredCall{ID: r.Call.Key.String(), Before: r.Before, After: r.After, Output: textsafe.Head(r.Call.Output, 300)}
-		})}
-	})
+	return s.Flows.LabelKind.Run(ctx, label)
 }
-
-// mostRescored is how many of the calls that a label changes are shown.
-const mostRescored = 20

@@ -123,7 +123,7 @@ type Deps struct {
 	Logger    *slog.Logger
 	Scheduler *admission.Scheduler // of requests that compute; nil means no limit
 	// Keys identifies callers; nil means no keys. KeysNeeded rejects callers without a key. Audit
-	// logs actions; may be nil.
+	// logs what they do with keys.
 	Keys       *access.Keys
 	KeysNeeded bool
 	Audit      *access.Audit

@@ -10,6 +10,7 @@ import (
 	"memoryd"
 	"memoryd/evaluate/kinds"
 	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
 	"memoryd/store"
 )
 
@@ -130,16 +131,23 @@ type LabelKind struct {
 
 // LabelledKind is the effect of a label.
 type LabelledKind struct {
-	// Calls is the number of stored calls of the kind. Changed are those with a new score, newest
-	// first.
-	Calls   int
-	Changed []RescoredCall
+	// Kept calls of the kind.
+	Calls int `json:"calls"`
+	// Those whose score changed or would change.
+	Changes  int            `json:"changes"`
+	Examples []RescoredCall `json:"examples" maxItems:"20"`
 }
+
+// mostRescored is how many of the calls that a label changes are shown, the newest first.
+const mostRescored = 20
 
 // RescoredCall is a call with its scores before and after.
 type RescoredCall struct {
-	Call          memoryd.Call
-	Before, After float64
+	ID     string  `json:"id"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+	// Its beginning.
+	Output string `json:"output"`
 }
 
 // labelKind gives the kept calls of a kind, and those to come, the score that a person
@@ -235,7 +243,9 @@ func (d *Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, 
 	}
 	e.Cost = was.Cost
 	if was.State != memoryd.Judged || was.Score != e.Score {
-		out.Changed = append(out.Changed, RescoredCall{*c, was.Score, e.Score})
+		if out.Changes++; out.Changes <= mostRescored {
+			out.Examples = append(out.Examples, RescoredCall{c.Key.String(), was.Score, e.Score, textsafe.Head(c.Output, 300)})
+		}
 	}
 	if preview {
 		return nil

@@ -16,21 +16,3 @@ type Label struct {
 	// Change nothing.
 	Preview *bool `json:"preview,omitzero"`
 }
-
-// LabelledKind is the effect of a label.
-type LabelledKind struct {
-	// Kept calls of the kind.
-	Calls int `json:"calls"`
-	// Those whose score changed or would change.
-	Changes  int            `json:"changes"`
-	Examples []RescoredCall `json:"examples" maxItems:"20"`
-}
-
-// RescoredCall is a call with its scores before and after.
-type RescoredCall struct {
-	ID     string  `json:"id"`
-	Before float64 `json:"before"`
-	After  float64 `json:"after"`
-	// Its beginning.
-	Output string `json:"output"`
-}

@@ -70,7 +70,7 @@ func (c labelCmd) Run(ctx context.Context, std streams) error {
 	if c.Score != nil {
 		body["score"] = *c.Score
 	}
-	var done wire.LabelledKind
+	var done ops.LabelledKind
 	req := client.Request{Method: http.MethodPut, Path: toolPath(c.here(), c.Tool) + "/kinds/" + c.Kind, Body: body}
 	if err := c.do(ctx, req, &done); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/api/wire"
+	"memoryd/ops"
 )
 
 // kindsOf asks for the kinds of the tool "door".
@@ -32,7 +32,7 @@ func TestALabelOnAKindHoldsForItsLikeAndCanBeTakenBack(t *testing.T) {
 		add(n, fmt.Sprintf("The door of room %d moves slowly today", n), n != 6)
 		add(n, fmt.Sprintf(`{"room":%d,"open":true}`, n), true)
 	}
-	label := func(kind, body string) (done wire.LabelledKind) {
+	label := func(kind, body string) (done ops.LabelledKind) {
 		if err := json.Unmarshal([]byte(p.api("PUT", "/v1/workspaces/w/tools/door/kinds/"+kind, body, 200)), &done); err != nil {
 			t.Fatal(err)
 		}
