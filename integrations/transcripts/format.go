@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -32,71 +33,14 @@ const Auto = "auto"
 // below that the signs of a document of it: alternatives with bars, or a line each, of terms with
 // &: a member; !one that is not there; member=the texts it may be; list/the members of one of its
 // first elements; ~texts of which the document holds one.
-const table = `codex: lines with type and payload, the first a session_meta
-	payload & type=session_meta,response_item,event_msg,turn_context,compacted
-otlp: resourceSpans or resourceLogs
-	resourceSpans | resourceLogs
-inspect: an .eval archive, or eval and samples
-	eval & plan | eval & samples | samples/epoch | epoch & events | epoch & messages
-swe-agent: trajectory with action and observation, or history with role and action
-	trajectory/action,observation | history/role & history/agent | history/role & history/message_type
-openhands: history of events with action, observation and cause; or events with kind
-	source & action | source & observation | source & kind & timestamp | history/source,action | history/source,observation
-	history/source,kind | events/source,action | events/source,observation | events/source,kind | trajectory/source,action
-	trajectory/source,observation | trajectory/source,kind
-mini-swe-agent: messages with <returncode>, or trajectory_format
-	trajectory_format & ~"mini-swe-agent | role & content & ~mswea_bash_command,"<returncode>
-	messages & ~mswea_bash_command,"<returncode>
-opencode: info and messages with parts, as opencode export prints, or its database
-	sessionID & parts | info & messages/info,parts | info & parts
-goose: messages with content of type toolRequest and toolResponse, or its database
-	content & created & ~"toolRequest","toolResponse" | content & session_id & ~"toolRequest","toolResponse"
-	working_dir & message_count
-copilot: events with type and data, the first a session.start
-	type & data & id & timestamp & parentId
-pi: a session with version and cwd, then messages with toolCall and toolResult
-	type=session & id & timestamp & cwd | parentId & message & ~"toolCall","toolResult"
-cursor: events of cursor-agent with type, subtype and session_id
-	session_id & type=tool_call & tool_call | type=system & apiKeySource & session_id
-pydantic-ai: messages with kind and parts with part_kind
-	parts & kind | messages/parts,kind
-langchain: messages with type and data, or as LangChain serialises them
-	lc & kwargs | messages/lc,kwargs | data & type=human,ai,system,tool | messages/type,data
-ai-sdk: messages with parts or content of type tool-...
-	role & !sessionId & ~"toolCallId","tool-invocation" | messages & !sessionId & ~"toolCallId","tool-invocation"
-cline: messages whose texts hold calls as XML and [tool] Result:
-	role & content & ~<environment_details>,] Result:,<task>
-claude-code: lines with type, sessionId, uuid and message
-	loglines | type & !payload & sessionId & message | type & !payload & leafUuid | type & !payload & uuid & message
-	type=system,attachment,queue-operation,progress & !payload & sessionId
-gemini: lines with sessionId, then messages with toolCalls
-	sessionId & projectHash | sessionId & startTime | toolCalls & type=gemini
-langsmith: runs with run_type, inputs and outputs
-	run_type | runs/run_type | data/run_type
-langfuse: observations with type, traceId and startTime
-	traceId & type=TOOL,SPAN,GENERATION,EVENT,AGENT,CHAIN,RETRIEVER,EVALUATOR,EMBEDDING,GUARDRAIL
-	observations/type,startTime | data/traceId,type
-phoenix: spans with span_kind, context and attributes
-	span_kind | spans/span_kind | data/span_kind
-tau-bench: runs with traj and reward, or simulations
-	traj | simulations/messages | messages/requestor
-openai-responses: items with type function_call and call_id
-	type=function_call,function_call_output,custom_tool_call,local_shell_call,mcp_call
-	input/type & !messages & ~"function_call,"mcp_call","custom_tool_call"
-	output/type & !messages & ~"function_call,"mcp_call","custom_tool_call"
-	object=response & !messages & ~"function_call,"mcp_call","custom_tool_call"
-anthropic: messages with blocks of type tool_use and tool_result
-	messages & ~"tool_use","tool_result" | role & content & ~"tool_use","tool_result"
-openai-chat: messages with role and tool_calls
-	messages/role | role & content | role & tool_calls | choices/message | request & ~"role" | body & ~"role"
-	response & ~"role"
-calls: calls with tool_name, input and output
-	tool_name`
+//
+//go:embed formats.txt
+var table string
 
 // Formats are all supported formats, in the order in which they are tried.
 var Formats = sync.OnceValue(func() (formats []Format) {
 	of := readers()
-	for line := range strings.SplitSeq(table, "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(table), "\n") {
 		if signs, is := strings.CutPrefix(line, "\t"); is {
 			f := &formats[len(formats)-1]
 			f.signs = strings.TrimPrefix(f.signs+" | "+signs, " | ")

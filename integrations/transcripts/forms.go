@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	_ "embed"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"memoryd/internal/accounts"
@@ -19,103 +22,40 @@ import (
 // form says where the messages of a program hold calls and results. Its members are paths of
 // an object.
 type form struct {
-	// parts leads from a message to the list of parts, or to the only one; "" is the
+	// Parts leads from a message to the list of parts, or to the only one; "" is the
 	// message itself.
-	parts string
-	// kind leads to what tells parts apart; call and result are the kinds that make a
+	Parts string
+	// Kind leads to what tells parts apart; Call and Result are the kinds that make a
 	// call and end one. A kind that ends with - is a prefix.
-	kind         string
-	call, result []string
-	id, tool     string
-	input        string
-	// output is what the tool returned. failed leads to what is true, or there at all, in
+	Kind         string
+	Call, Result []string
+	ID, Tool     string
+	Input        string
+	// Output is what the tool returned. Failed leads to what is true, or there at all, in
 	// a part that failed; of path=value to that value.
-	output string
-	failed []string
-	exit   string // code of a command
-	notes  bool   // it may stand at the end of the output
-	begun  string
-	done   string
+	Output string
+	Failed []string
+	Exit   string // code of a command
+	Notes  bool   // it may stand at the end of the output
+	Begun  string
+	Done   string
 }
 
 // host is the messages of one program.
 type host struct {
-	// conversation and at lead from a message to the session and the time.
-	conversation, at string
-	forms            []form
+	// Conversation and At lead from a message to the session and the time.
+	Conversation, At string
+	Forms            []form
 }
 
+//go:embed hosts.json
+var hostTable []byte
+
 // hosts are the programs whose messages are read by their forms alone.
-func hosts() map[string]host {
-	return map[string]host{
-		"opencode": {"sessionID|info.sessionID|info.id", "info.time.created", []form{{
-			parts: "parts", kind: "state.status", call: []string{"completed", "error"}, result: []string{"completed", "error"},
-			id: "callID", tool: "tool", input: "state.input",
-			output: "state.output|state.error", failed: []string{"state.status=error"}, exit: "state.metadata.exit",
-			begun: "state.time.start", done: "state.time.end",
-		}}},
-		"goose": {"session_id", "created", []form{{
-			parts: "content", kind: "type", call: []string{"toolRequest"}, result: []string{"toolResponse"}, id: "id",
-			tool: "toolCall.value.name|toolCall.Ok.name", input: "toolCall.value.arguments|toolCall.Ok.arguments",
-			output: "toolResult.value.content|toolResult.value|toolResult.Ok.content|toolResult.Ok|toolResult.error|toolResult.Err",
-			failed: []string{"toolResult.value.isError", "toolResult.status=error", "toolResult.Ok.isError", "toolResult.Err"},
-		}}},
-		"copilot": {"data.sessionId", "timestamp", []form{{
-			kind: "type", call: []string{"tool.execution_start"}, result: []string{"tool.execution_complete"}, id: "data.toolCallId",
-			tool:  "data.toolName",
-			input: "data.arguments", output: "data.result.content|data.error.message|data.error",
-			failed: []string{"data.success=false", "data.error"}, notes: true,
-		}}},
-		"pi": {"sessionId", "timestamp|message.timestamp", []form{
-			{parts: "message.content", kind: "type", call: []string{"toolCall"}, id: "id", tool: "name", input: "arguments"},
-			{
-				parts: "message", kind: "role", result: []string{"toolResult"}, id: "toolCallId", tool: "toolName", output: "content",
-				failed: []string{"isError"},
-			},
-		}},
-		"cursor": {"session_id", "timestamp_ms", []form{{
-			kind: "subtype", call: []string{"started"}, result: []string{"completed"}, id: "call_id", tool: "tool_call.#", input: "tool_call.*.args",
-			output: "tool_call.*.result.success.stdout|tool_call.*.result.failure.stderr|tool_call.*.result.success|tool_call.*.result",
-			failed: []string{"tool_call.*.result.error", "tool_call.*.result.failure"},
-			exit:   "tool_call.*.result.success.exitCode|tool_call.*.result.failure.exitCode",
-		}}},
-		"pydantic-ai": {"conversation_id|run_id", "timestamp", []form{
-			{
-				parts: "parts", kind: "part_kind", call: []string{"tool-call"}, result: []string{"tool-return"}, id: "tool_call_id",
-				tool: "tool_name", input: "args", output: "content", failed: []string{"outcome=failed", "outcome=retried"}, done: "timestamp",
-			},
-			{
-				parts: "parts", kind: "part_kind", result: []string{"retry-prompt"}, id: "tool_call_id", tool: "tool_name",
-				output: "content", failed: []string{"part_kind"}, done: "timestamp",
-			},
-		}},
-		"langchain": {"", "", []form{
-			{parts: "data.tool_calls|kwargs.tool_calls", kind: "name", call: []string{"-"}, id: "id", tool: "name", input: "args"},
-			{
-				kind: "data.type|kwargs.type|type", result: []string{"tool"}, id: "data.tool_call_id|kwargs.tool_call_id",
-				tool: "data.name|kwargs.name", output: "data.content|kwargs.content", failed: []string{"data.status=error", "kwargs.status=error"},
-			},
-		}},
-		"ai-sdk": {"chatId", "createdAt|metadata.createdAt", []form{
-			{
-				parts: "content", kind: "type", call: []string{"tool-call"}, result: []string{"tool-result", "tool-error"},
-				id: "toolCallId", tool: "toolName", input: "input|args",
-				output: "output.value|output|result|error", failed: []string{
-					"isError", "output.type=error-text", "output.type=error-json",
-					"type=tool-error",
-				},
-			},
-			{
-				parts: "parts", kind: "state", call: []string{"output-"}, result: []string{"output-"}, id: "toolCallId",
-				tool: "toolName|type", input: "input|rawInput", output: "output|errorText", failed: []string{"state=output-error"},
-			},
-			{
-				parts: "parts", kind: "toolInvocation.state", call: []string{"result"}, result: []string{"result"},
-				id: "toolInvocation.toolCallId", tool: "toolInvocation.toolName", input: "toolInvocation.args", output: "toolInvocation.result",
-			},
-		}},
-	}
-}
+var hosts = sync.OnceValue(func() (all map[string]host) {
+	_ = json.Unmarshal(hostTable, &all) // it is embedded, and tested
+	return all
+})
 
 // elementsOf is the elements of an array, or a value alone.
 func elementsOf(v jsontext.Value) []jsontext.Value {
@@ -129,7 +69,7 @@ func elementsOf(v jsontext.Value) []jsontext.Value {
 func readHost(f *file) reader {
 	h, chats, last := hosts()[f.format], map[string]*chat{}, ""
 	return func(d loosejson.Members, doc []byte) {
-		name := loosejson.Text(d.At(h.conversation))
+		name := loosejson.Text(d.At(h.Conversation))
 		if f.format == "pi" && loosejson.Text(d["type"]) == "session" {
 			name = loosejson.Text(d["id"])
 		}
@@ -146,8 +86,8 @@ func readHost(f *file) reader {
 			messages = loosejson.Objects(loosejson.Join(held))
 		}
 		for _, m := range messages {
-			for i := range h.forms {
-				h.forms[i].read(c, m, m.At(h.at))
+			for i := range h.Forms {
+				h.Forms[i].read(c, m, m.At(h.At))
 			}
 		}
 	}
@@ -156,34 +96,34 @@ func readHost(f *file) reader {
 // read takes the calls and results of a message.
 func (m *form) read(c *chat, message loosejson.Members, stamp jsontext.Value) {
 	parts := []loosejson.Members{message}
-	if m.parts != "" {
-		parts = loosejson.Objects(loosejson.Join(elementsOf(message.At(m.parts))))
+	if m.Parts != "" {
+		parts = loosejson.Objects(loosejson.Join(elementsOf(message.At(m.Parts))))
 	}
 	for _, p := range parts {
-		kind := loosejson.Text(p.At(m.kind))
-		id, tool := p.Text(m.id), strings.TrimSuffix(strings.TrimPrefix(loosejson.Text(p.At(m.tool)), "tool-"), "ToolCall")
+		kind := loosejson.Text(p.At(m.Kind))
+		id, tool := p.Text(m.ID), strings.TrimSuffix(strings.TrimPrefix(loosejson.Text(p.At(m.Tool)), "tool-"), "ToolCall")
 		at := func(path string) time.Time {
 			if path == "" {
 				return loosejson.Time(stamp)
 			}
 			return loosejson.Time(p.At(path))
 		}
-		if is(kind, m.call) {
-			c.call(id, tool, p.At(m.input), at(m.begun))
+		if is(kind, m.Call) {
+			c.call(id, tool, p.At(m.Input), at(m.Begun))
 		}
-		if is(kind, m.result) {
-			r := result{output: contentText(p.At(m.output))}
-			if m.notes {
+		if is(kind, m.Result) {
+			r := result{output: contentText(p.At(m.Output))}
+			if m.Notes {
 				r = unwrapEnd(r.output)
 			}
 			r.outcome = max(r.outcome, accounts.Claimed)
-			if slices.ContainsFunc(m.failed, func(path string) bool { return meets(p, path) }) {
+			if slices.ContainsFunc(m.Failed, func(path string) bool { return meets(p, path) }) {
 				r.outcome = accounts.Failed
 			}
-			if m.exit != "" {
-				r.exited(string(p.At(m.exit)))
+			if m.Exit != "" {
+				r.exited(string(p.At(m.Exit)))
 			}
-			c.result(id, tool, r, at(m.done))
+			c.result(id, tool, r, at(m.Done))
 		}
 	}
 }

@@ -2,10 +2,13 @@ package transcripts
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"memoryd/internal/accounts"
@@ -33,75 +36,23 @@ type Span struct {
 // dialect is how one family of instrumentations says what a tool call is. Of the names
 // of attributes, with blanks between them, the first that is there counts.
 type dialect struct {
-	name string
-	// is tells a tool call by its attributes.
-	is                                                    func(a attributes) bool
-	tool, input, output, id, conversation, agent, failure string
-	// brief dialects tell no output but of failures.
-	brief bool
+	Name string
+	// Is tells a tool call by attributes: ways with blanks between them, of name=text, or of a name
+	// that is there, with &.
+	Is                                                    string
+	Tool, Input, Output, ID, Conversation, Agent, Failure string
+	// Brief dialects tell no output but of failures.
+	Brief bool
 }
 
-// has tells by one attribute.
-func has(name, value string) func(a attributes) bool {
-	return func(a attributes) bool { return strings.EqualFold(a.Text(name), value) }
-}
+//go:embed dialects.json
+var dialectTable []byte
 
 // dialects are tried in order: one span may carry several.
-var dialects = []dialect{
-	{
-		name: "langsmith", is: has("langsmith.span.kind", "tool"),
-		tool: "gen_ai.tool.name", input: "gen_ai.prompt", output: "gen_ai.completion", id: "gen_ai.tool.call.id",
-		conversation: "langsmith.trace.session_id session.id",
-	},
-	{
-		name: "genai",
-		is: func(a attributes) bool {
-			op := a.Text("gen_ai.operation.name")
-			return op == "execute_tool" || op == "tool_call" || a.Text("mcp.method.name") == "tools/call"
-		},
-		tool:   "gen_ai.tool.name",
-		input:  "gen_ai.tool.call.arguments gen_ai.tool.arguments gcp.vertex.agent.tool_call_args tool_arguments input.value langfuse.observation.input",
-		output: "gen_ai.tool.call.result gen_ai.tool.result gcp.vertex.agent.tool_response tool_response output.value langfuse.observation.output",
-		id:     "gen_ai.tool.call.id gen_ai.tool.call_id tool_call.id", conversation: "gen_ai.conversation.id session.id conversation.id",
-		agent: "gen_ai.agent.name", failure: "error.type",
-	},
-	{
-		name: "openinference", is: has("openinference.span.kind", "TOOL"),
-		tool: "tool.name", input: "input.value tool.parameters", output: "output.value", id: "tool_call.id tool.id", conversation: "session.id",
-		agent: "agent.name", failure: "error.type",
-	},
-	{
-		name: "traceloop", is: has("traceloop.span.kind", "tool"),
-		tool: "gen_ai.tool.name traceloop.entity.name", input: "gen_ai.tool.call.arguments traceloop.entity.input",
-		output: "gen_ai.tool.call.result traceloop.entity.output", id: "gen_ai.tool.call.id",
-		conversation: "traceloop.association.properties.session_id session.id", failure: "error.type",
-	},
-	{
-		name: "langfuse", is: has("langfuse.observation.type", "tool"),
-		tool: "gen_ai.tool.name", input: "langfuse.observation.input", output: "langfuse.observation.output",
-		id: "gen_ai.tool.call.id", conversation: "session.id",
-	},
-	{
-		name: "ai-sdk", is: has("ai.operationId", "ai.toolCall"),
-		tool: "ai.toolCall.name", input: "ai.toolCall.args", output: "ai.toolCall.result", id: "ai.toolCall.id",
-	},
-	{
-		name: "codex", is: has("event.name", "codex.tool_result"),
-		tool: "tool_name", input: "arguments", output: "output", id: "call_id", conversation: "conversation.id",
-	},
-	{
-		name: "gemini", is: has("event.name", "gemini_cli.tool_call"),
-		tool: "function_name", input: "function_args", output: "error", conversation: "session.id", failure: "error_type", brief: true,
-	},
-	{
-		name: "claude-code",
-		is: func(a attributes) bool {
-			e := a.Text("event.name")
-			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
-		},
-		tool: "tool_name", input: "tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
-	},
-}
+var dialects = sync.OnceValue(func() (all []dialect) {
+	_ = json.Unmarshal(dialectTable, &all) // it is embedded, and tested
+	return all
+})
 
 // attributes are those of a span.
 type attributes map[string]jsontext.Value
@@ -116,6 +67,21 @@ func (a attributes) first(names string) jsontext.Value {
 		}
 	}
 	return nil
+}
+
+// show reports whether they are those of a call in a dialect.
+func (a attributes) show(d *dialect) bool {
+	for way := range strings.FieldsSeq(d.Is) {
+		if !slices.ContainsFunc(strings.Split(way, "&"), func(term string) bool { return !a.meet(term) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a attributes) meet(term string) bool {
+	name, text, given := strings.Cut(term, "=")
+	return len(a[name]) > 0 && (!given || strings.EqualFold(a.Text(name), text))
 }
 
 // tells reports whether any of the attributes is there, be it empty.
@@ -152,32 +118,33 @@ const (
 // The call's Source is "otlp:" and the dialect; readers of exports replace it.
 func spanCall(s *Span) (c accounts.Call, skipped string) {
 	a := attributes(s.Attributes)
-	for i := range dialects {
-		d := &dialects[i]
-		if !d.is(a) {
+	all := dialects()
+	for i := range all {
+		d := &all[i]
+		if !a.show(d) {
 			continue
 		}
 		if s.Served {
 			return c, serverSide
 		}
-		if !loosejson.There(a.first(d.input)) && a.Text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
+		if !loosejson.There(a.first(d.Input)) && a.Text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
 			return c, inLogs
 		}
 		c = accounts.Call{
-			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,
-			Tool: loosejson.Text(a.first(d.tool)), ID: spanText(a.first(d.id)),
-			Conversation: loosejson.Text(a.first(d.conversation)), Agent: loosejson.Text(a.first(d.agent)),
+			Source: "otlp:" + d.Name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.Brief, Begun: s.Begun, Done: s.Done,
+			Tool: loosejson.Text(a.first(d.Tool)), ID: spanText(a.first(d.ID)),
+			Conversation: loosejson.Text(a.first(d.Conversation)), Agent: loosejson.Text(a.first(d.Agent)),
 		}
 		if m := spanName.FindStringSubmatch(s.Name); c.Tool == "" && m != nil {
 			c.Tool = m[1]
 		}
-		c.Tool, c.Input = inNamespace(a.Text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
-		if d.name == "claude-code" {
+		c.Tool, c.Input = inNamespace(a.Text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.Input))
+		if d.Name == "claude-code" {
 			fromParameters(&c, a["tool_parameters"])
 		}
 		r := s.result(a, d)
 		end(&c, r)
-		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.output) // content is opt-in
+		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.Output) // content is opt-in
 		c.ID = cmp.Or(c.ID, r.id)
 		identify(&c, a)
 		switch {
@@ -251,8 +218,8 @@ func identify(c *accounts.Call, a attributes) {
 
 // result is how a span ended.
 func (s *Span) result(a attributes, d *dialect) result {
-	r := spanOutput(a.first(d.output))
-	if d.name == "codex" {
+	r := spanOutput(a.first(d.Output))
+	if d.Name == "codex" {
 		r = unwrapCodex(r.output)
 	}
 	if ok, known := loosejson.Truth(a["success"]); known && !ok {
@@ -263,7 +230,7 @@ func (s *Span) result(a attributes, d *dialect) result {
 	if e := a.Text("decision"); e == "reject" || e == "decline" {
 		r.outcome = accounts.Cancelled
 	}
-	if f := loosejson.Text(a.first(d.failure)); f != "" {
+	if f := loosejson.Text(a.first(d.Failure)); f != "" {
 		r.outcome, r.errorType = max(r.outcome, accounts.Failed), f
 	}
 	if s.Failed || len(a["pydantic_ai.tool.retry.cause"]) > 0 || a.Text("langfuse.observation.level") == "ERROR" {

@@ -1,0 +1,24 @@
+package transcripts
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// A member that no reader knows is a slip of the pen.
+func TestTheTablesHoldOnlyWhatIsRead(t *testing.T) {
+	for name, table := range map[string]struct {
+		text []byte
+		into any
+	}{"hosts": {hostTable, new(map[string]host)}, "dialects": {dialectTable, new([]dialect)}} {
+		dec := json.NewDecoder(bytes.NewReader(table.text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(table.into); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(hosts()) != 8 || len(dialects()) != 9 {
+		t.Errorf("%d hosts, %d dialects", len(hosts()), len(dialects()))
+	}
+}
