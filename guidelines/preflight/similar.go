@@ -118,17 +118,17 @@ func (n *neighbours) of(p *planned) []neighbour {
 		}
 	}
 	slices.Sort(order)
-	var near []neighbour
+	near := make([]neighbour, 0, mostNear)
 	for _, o := range slices.Backward(order) {
 		at := uint32(o) //nolint:gosec // the lower half
 		for _, call := range slices.Backward(n.calls[at]) {
+			if len(near) == mostNear {
+				return near
+			}
 			near = append(near, neighbour{int(call), min(1, cosine[at]/length)})
 		}
-		if len(near) >= mostNear {
-			break
-		}
 	}
-	return near[:min(len(near), mostNear)]
+	return near
 }
 
 // similar shows the nearest calls that want holds for, one for each input.
