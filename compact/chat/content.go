@@ -9,20 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// block is the union of the known content parts of both styles.
-type block struct {
-	Type      jsontext.Value `json:"type"`
-	Text      jsontext.Value `json:"text"`
-	Refusal   jsontext.Value `json:"refusal"`
-	Thinking  jsontext.Value `json:"thinking"`
-	Data      jsontext.Value `json:"data"`
-	ID        jsontext.Value `json:"id"`
-	Name      jsontext.Value `json:"name"`
-	Input     jsontext.Value `json:"input"`
-	ToolUseID jsontext.Value `json:"tool_use_id"`
-	Content   jsontext.Value `json:"content"`
-}
-
 // content reads the content field: null, a string, or a list of parts.
 func (m *Message) content(v jsontext.Value) {
 	switch v.Kind() {
@@ -37,38 +23,30 @@ func (m *Message) content(v jsontext.Value) {
 	}
 }
 
-// blockOf reads a part of a content; of what is no block nothing is known.
-func blockOf(v jsontext.Value) (b block) {
-	if !object(v, &b) {
-		return block{}
-	}
-	return b
-}
-
 func (m *Message) part(v jsontext.Value) {
-	var b block
 	if v.Kind() == '"' {
 		m.Texts = append(m.Texts, loosejson.Text(v))
 		return
 	}
-	if !object(v, &b) {
+	b := loosejson.MembersOf(v)
+	if b == nil {
 		m.Other = append(m.Other, string(v))
 		return
 	}
-	switch loosejson.Text(b.Type) {
+	switch loosejson.Text(b["type"]) {
 	case "text", "input_text", "output_text", "summary_text":
-		m.Texts = append(m.Texts, loosejson.Text(b.Text))
+		m.Texts = append(m.Texts, loosejson.Text(b["text"]))
 	case "refusal":
-		m.Texts = append(m.Texts, loosejson.Text(b.Refusal))
+		m.Texts = append(m.Texts, loosejson.Text(b["refusal"]))
 	case "thinking":
-		m.Reasoning = append(m.Reasoning, loosejson.Text(b.Thinking))
+		m.Reasoning = append(m.Reasoning, loosejson.Text(b["thinking"]))
 	case "redacted_thinking":
-		m.Reasoning = append(m.Reasoning, loosejson.Text(b.Data))
+		m.Reasoning = append(m.Reasoning, loosejson.Text(b["data"]))
 	case "image_url", "image", "input_image", "input_audio", "audio", "file", "document", "video_url":
 		m.Media++
 	case "tool_use":
 		m.Blocks = true
-		m.Calls = append(m.Calls, Call{ID: loosejson.Text(b.ID), Name: loosejson.Text(b.Name), Args: strOrJSON(b.Input)})
+		m.Calls = append(m.Calls, Call{ID: loosejson.Text(b["id"]), Name: loosejson.Text(b["name"]), Args: strOrJSON(b["input"])})
 	case "tool_result":
 		m.Blocks = true
 		m.Results = append(m.Results, m.resultBlock(b))
@@ -78,11 +56,11 @@ func (m *Message) part(v jsontext.Value) {
 }
 
 // resultBlock reads a tool_result block, whose content is a string or parts.
-func (m *Message) resultBlock(b block) Output {
+func (m *Message) resultBlock(b loosejson.Members) Output {
 	inner := Message{}
-	inner.content(b.Content)
+	inner.content(b["content"])
 	m.Media += inner.Media
-	out := Output{ID: loosejson.Text(b.ToolUseID), Text: inner.Text()}
+	out := Output{ID: loosejson.Text(b["tool_use_id"]), Text: inner.Text()}
 	if len(inner.Other) > 0 {
 		out.Text = strings.TrimSpace(out.Text + "\n" + strings.Join(inner.Other, "\n"))
 	}
@@ -142,7 +120,7 @@ func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
 	n := len(all)
 	for i := 0; !after && i < n; i++ {
-		if loosejson.Text(blockOf(all[i]).Type) != "tool_result" {
+		if loosejson.Text(loosejson.MembersOf(all[i])["type"]) != "tool_result" {
 			n = i
 		}
 	}
@@ -153,7 +131,7 @@ func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontex
 func textPart(content jsontext.Value, text string) jsontext.Value {
 	kind := "text"
 	for _, p := range parts(content) {
-		if own := loosejson.Text(blockOf(p).Type); strings.HasSuffix(own, "put_text") {
+		if own := loosejson.Text(loosejson.MembersOf(p)["type"]); strings.HasSuffix(own, "put_text") {
 			kind = own
 			break
 		}
@@ -214,7 +192,7 @@ func (m *Message) Without(text string) (Message, bool) {
 	var rest []jsontext.Value
 	all := parts(old)
 	for _, p := range all {
-		if loosejson.Text(blockOf(p).Text) != text {
+		if loosejson.Text(loosejson.MembersOf(p)["text"]) != text {
 			rest = append(rest, p)
 		}
 	}

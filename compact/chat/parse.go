@@ -96,11 +96,6 @@ func (m *Message) reasoningOnly() bool {
 	return m.Kind == Assistant && len(m.Reasoning) > 0 && len(m.Calls) == 0 && strings.TrimSpace(m.Text()) == ""
 }
 
-// object reads an object, and reports whether v is one that fits.
-func object(v jsontext.Value, into any) bool {
-	return v.Kind() == '{' && loosejson.Decode(v, into) == nil
-}
-
 // errSyntax means that a message is not JSON.
 var errSyntax = errors.New("not valid JSON")
 
@@ -109,20 +104,20 @@ var errSyntax = errors.New("not valid JSON")
 func Parse(raw []byte) (Message, error) {
 	v := jsontext.Value(raw)
 	m := Message{Raw: v}
-	var w wire
-	if !object(v, &w) {
+	w := loosejson.MembersOf(v)
+	if w == nil {
 		if !v.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
 			return m, errSyntax
 		}
 		return m, nil
 	}
-	m.Role = loosejson.Text(w.Role)
-	if m.Role == "" && m.item(&w) {
+	m.Role = loosejson.Text(w["role"])
+	if m.Role == "" && m.item(w) {
 		return m, nil
 	}
 	m.Kind = kindOf(m.Role)
-	m.content(w.Content)
-	m.fields(&w)
+	m.content(w["content"])
+	m.fields(w)
 	if len(m.Results) > 0 && m.Kind == User {
 		m.Kind = Result
 	}
@@ -156,50 +151,27 @@ func kindOf(role string) Kind {
 	return Opaque
 }
 
-// wire is the union of the known fields. All are read as raw values, so that a
-// field of an unexpected type spoils nothing else.
-type wire struct {
-	Role             jsontext.Value `json:"role"`
-	Content          jsontext.Value `json:"content"`
-	Name             jsontext.Value `json:"name"`
-	Refusal          jsontext.Value `json:"refusal"`
-	ToolCalls        jsontext.Value `json:"tool_calls"`
-	FunctionCall     jsontext.Value `json:"function_call"`
-	ToolCallID       jsontext.Value `json:"tool_call_id"`
-	ReasoningContent jsontext.Value `json:"reasoning_content"`
-	Reasoning        jsontext.Value `json:"reasoning"`
-	Audio            jsontext.Value `json:"audio"`
-	Memoryd          jsontext.Value `json:"memoryd"`
-	// Members of the Responses API's items.
-	Type      jsontext.Value `json:"type"`
-	CallID    jsontext.Value `json:"call_id"`
-	Arguments jsontext.Value `json:"arguments"`
-	Input     jsontext.Value `json:"input"`
-	Output    jsontext.Value `json:"output"`
-	Summary   jsontext.Value `json:"summary"`
-}
-
 // item reads an item of the Responses API that is not a message. Calls and their
 // outputs are items of their own, as is the reasoning before them.
-func (m *Message) item(w *wire) bool {
-	switch loosejson.Text(w.Type) {
+func (m *Message) item(w loosejson.Members) bool {
+	switch loosejson.Text(w["type"]) {
 	case "function_call", "custom_tool_call":
 		m.Kind, m.Role = Assistant, "assistant"
-		call := Call{ID: loosejson.Text(w.CallID), Name: loosejson.Text(w.Name), Args: strOrJSON(w.Arguments)}
-		if len(w.Arguments) == 0 {
-			call.Args = strOrJSON(w.Input)
+		call := Call{ID: loosejson.Text(w["call_id"]), Name: loosejson.Text(w["name"]), Args: strOrJSON(w["arguments"])}
+		if len(w["arguments"]) == 0 {
+			call.Args = strOrJSON(w["input"])
 		}
 		m.Calls = []Call{call}
 	case "function_call_output", "custom_tool_call_output":
 		m.Kind, m.Role = Result, "tool"
 		inner := Message{}
-		inner.content(w.Output)
+		inner.content(w["output"])
 		m.Media = inner.Media
-		m.Results = []Output{{ID: loosejson.Text(w.CallID), Text: inner.Text()}}
+		m.Results = []Output{{ID: loosejson.Text(w["call_id"]), Text: inner.Text()}}
 	case "reasoning":
 		m.Kind, m.Role = Assistant, "assistant"
 		inner := Message{}
-		inner.content(w.Summary)
+		inner.content(w["summary"])
 		m.Reasoning = append(inner.Texts, inner.Other...)
 		if len(m.Reasoning) == 0 {
 			m.Reasoning = []string{string(m.Raw)}
@@ -212,24 +184,19 @@ func (m *Message) item(w *wire) bool {
 }
 
 // fields reads everything beside the content.
-func (m *Message) fields(w *wire) {
-	if s := loosejson.Text(w.Refusal); s != "" {
+func (m *Message) fields(w loosejson.Members) {
+	if s := loosejson.Text(w["refusal"]); s != "" {
 		m.Texts = append(m.Texts, s)
 	}
-	for _, v := range []jsontext.Value{w.ReasoningContent, w.Reasoning} {
+	for _, v := range []jsontext.Value{w["reasoning_content"], w["reasoning"]} {
 		if s := loosejson.Text(v); s != "" {
 			m.Reasoning = append(m.Reasoning, s)
 		}
 	}
-	if w.Audio.Kind() == '{' {
+	if w["audio"].Kind() == '{' {
 		m.Media++
 	}
-	var mark struct {
-		Pin bool `json:"pin"`
-	}
-	if object(w.Memoryd, &mark) {
-		m.Pinned = mark.Pin
-	}
+	m.Pinned = string(loosejson.MembersOf(w["memoryd"])["pin"]) == "true"
 	switch {
 	case m.Kind == Assistant:
 		m.toolCalls(w)
@@ -238,8 +205,8 @@ func (m *Message) fields(w *wire) {
 	}
 }
 
-func (m *Message) toolCalls(w *wire) {
-	m.hasFields = len(w.ToolCalls) > 0 || len(w.FunctionCall) > 0
+func (m *Message) toolCalls(w loosejson.Members) {
+	m.hasFields = len(w["tool_calls"]) > 0 || len(w["function_call"]) > 0
 	var calls []struct {
 		ID       jsontext.Value `json:"id"`
 		Function struct {
@@ -251,7 +218,7 @@ func (m *Message) toolCalls(w *wire) {
 			Input jsontext.Value `json:"input"`
 		} `json:"custom"`
 	}
-	if w.ToolCalls.Kind() == '[' && loosejson.Decode(w.ToolCalls, &calls) == nil {
+	if w["tool_calls"].Kind() == '[' && loosejson.Decode(w["tool_calls"], &calls) == nil {
 		for _, c := range calls {
 			call := Call{
 				ID: loosejson.Text(c.ID), Name: loosejson.Text(c.Function.Name), Args: strOrJSON(c.Function.Arguments),
@@ -261,24 +228,18 @@ func (m *Message) toolCalls(w *wire) {
 			}
 			m.Calls = append(m.Calls, call)
 		}
-	} else if w.ToolCalls.Kind() == '[' {
-		m.Other = append(m.Other, string(w.ToolCalls))
+	} else if w["tool_calls"].Kind() == '[' {
+		m.Other = append(m.Other, string(w["tool_calls"]))
 	}
-	var legacy struct {
-		Name      jsontext.Value `json:"name"`
-		Arguments jsontext.Value `json:"arguments"`
-	}
-	if object(w.FunctionCall, &legacy) {
-		m.Calls = append(m.Calls, Call{
-			Name: loosejson.Text(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true,
-		})
+	if legacy := loosejson.MembersOf(w["function_call"]); legacy != nil {
+		m.Calls = append(m.Calls, Call{Name: loosejson.Text(legacy["name"]), Args: strOrJSON(legacy["arguments"]), Legacy: true})
 	}
 }
 
 // resultFields turns the content of a tool message into its one result.
-func (m *Message) resultFields(w *wire) {
+func (m *Message) resultFields(w loosejson.Members) {
 	m.Results = append(m.Results, Output{
-		ID: loosejson.Text(w.ToolCallID), Name: loosejson.Text(w.Name), Legacy: m.Role == "function", Text: m.Text(),
+		ID: loosejson.Text(w["tool_call_id"]), Name: loosejson.Text(w["name"]), Legacy: m.Role == "function", Text: m.Text(),
 	})
 	m.Texts = nil
 }
