@@ -24,8 +24,6 @@ type Deps struct {
 	// textsafe.Mask. The store of the originals redacts those itself.
 	Mask   func(text string) string
 	Logger *slog.Logger
-	// Clock returns the time; nil uses time.Now.
-	Clock func() time.Time
 }
 
 // Compactor compacts conversations. It is safe for concurrent use. No goroutine outlives a
@@ -39,10 +37,9 @@ type Compactor struct {
 	mask    func(text string) string
 	guard   *summarize.Guard
 	answers *memo[[]string] // descriptions by content
-	clock   func() time.Time
-	results *memo[Result]  // results by request
-	replays *memo[replay]  // compactions by beginning
-	learned *memo[float64] // factors by model
+	results *memo[Result]   // results by request
+	replays *memo[replay]   // compactions by beginning
+	learned *memo[float64]  // factors by model
 
 	doing sync.Map // of runs under way, channels that close at their ends, by request
 }
@@ -55,10 +52,7 @@ const (
 
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock}
-	if c.clock == nil {
-		c.clock = time.Now
-	}
+	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask}
 	if c.mask == nil {
 		c.mask = textsafe.Mask
 	}
@@ -69,11 +63,11 @@ func New(cfg Config, d Deps) *Compactor {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	m := cfg.Model
-	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, c.clock)
-	c.answers = newMemo[[]string](answersKept, 24*time.Hour, c.clock)
-	c.results = newMemo[Result](resultsKept, cfg.RememberFor, c.clock)
-	c.learned = newMemo[float64](learnedKept, learnedFor, c.clock)
-	c.replays = newMemo[replay](replaysKept, 24*time.Hour, c.clock)
+	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, time.Now)
+	c.answers = newMemo[[]string](answersKept, 24*time.Hour, time.Now)
+	c.results = newMemo[Result](resultsKept, cfg.RememberFor, time.Now)
+	c.learned = newMemo[float64](learnedKept, learnedFor, time.Now)
+	c.replays = newMemo[replay](replaysKept, 24*time.Hour, time.Now)
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"memoryd"
 	"memoryd/compact/chat"
@@ -114,7 +115,7 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 	var t summarize.Answer
 	var err error
 	if !reused {
-		s := summarize.Summarizer{Model: c.model, Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: c.clock, Log: c.log}
+		s := summarize.Summarizer{Model: c.model, Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: time.Now, Log: c.log}
 		t, err = s.Do(ctx, summarize.Request{
 			Instructions: n.instructions(), Parts: parts, Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
 			Workspace: n.w.r.Workspace, Spender: n.w.r.Workspace + "\x00" + n.w.r.Conversation, Nonce: key[:12], Count: n.w.conv.count,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -44,7 +45,7 @@ func no(reason Reason, format string, args ...any) (*plan, *refusal) {
 func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, name string, prof profile, settings string,
 	prog *progress,
 ) (Result, error) {
-	began := c.clock()
+	began := time.Now()
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
 	}
@@ -63,7 +64,7 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, 
 	if err != nil {
 		return Result{}, err
 	}
-	res.Report.WallSeconds = c.clock().Sub(began).Seconds()
+	res.Report.WallSeconds = time.Now().Sub(began).Seconds()
 	c.log.DebugContext(ctx, "conversation compacted", "profile", name, "reason", string(res.Reason), "compacted", res.Compacted,
 		"tokens_before", res.Report.TokensBefore, "tokens_after", res.Report.TokensAfter, "model_calls", res.Report.ModelCalls)
 	return res, nil

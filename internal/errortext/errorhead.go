@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,20 +45,10 @@ var nounHeads = []string{
 	"illegal ", "bad ", "incorrect ", "wrong ", "expired ", "unterminated ", "unbalanced ", "unmatched ", "unclosed ",
 }
 
-var programNouns = phrases.Words(
-	"command", "commands", "option", "options", "argument", "arguments", "parameter", "parameters", "field", "fields",
-	"column", "key", "keys", "type", "tool", "function", "method", "user", "host", "error", "flag", "operation",
-	"action", "attribute", "property", "value", "format", "token", "character", "end", "eof", "keyword", "required",
-	"language", "unit", "currency", "id", "identifier", "file", "path", "url", "module", "variable", "name", "input",
-	"output", "response", "request", "table", "database", "encoding", "protocol", "scheme", "media", "content", "api",
-	"mandatory", "credentials", "password", "header", "body", "parenthesis", "operand", "entry", "city", "location",
-	"syntax", "symbol", "reference", "query", "session", "model", "resource", "status", "endpoint", "date", "time",
-	"email", "address", "number", "code", "index", "range", "json", "xml", "choice", "amount", "zip", "phone",
-	"username", "account", "order", "item", "product", "category", "timezone", "coordinates", "cell", "selector",
-	"regex", "pattern", "expression", "escape", "literal", "grant", "signature", "certificate", "timestamp", "country",
-	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move",
-	"flight", "payment", "reservation", "tool_call", "function_call",
-)
+//go:embed nouns.txt
+var nouns string
+
+var programNouns = phrases.Words(strings.Fields(nouns)...)
 
 // Heads reports whether a line in lower case begins like an error message.
 func Heads(low string) bool {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -136,6 +137,15 @@ func (c *conn) number(query string, values ...driver.Value) (n int64, err error)
 // limited ends a query with a limit to bind. SQLite plans a query anew for each value of a
 // bare LIMIT ?, which takes longer than most answers.
 const limited = `LIMIT ? + 0`
+
+// inList holds for what is in a list of listOf.
+const inList = `IN (SELECT value FROM json_each(?))`
+
+// listOf is whole numbers as a value to bind.
+func listOf(numbers []int64) driver.Value {
+	list, _ := json.Marshal(numbers) // it cannot fail
+	return string(list)
+}
 
 func ordinals(values []driver.Value) []driver.NamedValue {
 	args := make([]driver.NamedValue, len(values))

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"slices"
 
 	"memoryd"
@@ -78,21 +77,14 @@ func (d *draft) rowsOf(slots []int64, keys []memoryd.CallKey) (map[int64]bool, e
 	for _, k := range keys {
 		wanted[k] = true
 	}
-	ids, err := json.Marshal(slots)
-	if err != nil {
-		return nil, err
-	}
-	err = d.c.query(context.Background(), `SELECT id, key FROM calls WHERE id IN (SELECT value FROM json_each(?))`,
+	err := d.c.query(context.Background(), `SELECT id, key FROM calls WHERE id `+inList,
 		func(row []driver.Value) error {
 			var key memoryd.CallKey
-			if b, ok := row[1].([]byte); ok {
-				copy(key[:], b)
-			}
-			if wanted[key] {
+			if copy(key[:], blob(row[1])); wanted[key] {
 				found[integer(row[0])] = true
 			}
 			return nil
-		}, string(ids))
+		}, listOf(slots))
 	return found, err
 }
 

@@ -10,13 +10,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// coded is what the driver's errors offer: SQLite's extended result code.
-type coded interface{ Code() int }
-
+// codeOf is SQLite's extended result code, which the driver's errors offer.
 func codeOf(err error) int {
 	if c, ok := errors.AsType[interface {
 		error
-		coded
+		Code() int
 	}](err); ok {
 		return c.Code()
 	}

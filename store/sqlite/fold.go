@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"time"
 
 	"memoryd"
@@ -231,14 +230,10 @@ func (w *writer) writePurges(d *draft, slots []int64) error {
 // purgeStep deletes the calls of one purge row, and their bytes in the file.
 func (w *writer) purgeStep() error {
 	p := w.purges[0]
-	ids, err := json.Marshal(p.slots)
-	if err != nil {
-		return err
-	}
 	return w.update(func(d *draft) error {
 		d.wipes = true
 		err := d.c.wiping(func() error {
-			return d.c.exec(`DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?))`, string(ids))
+			return d.c.exec(`DELETE FROM calls WHERE id `+inList, listOf(p.slots))
 		})
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"slices"
 
 	"memoryd"
@@ -191,16 +190,12 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (store.S
 func (s *backend) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,
 	and string, value driver.Value,
 ) error {
-	ids, err := json.Marshal(slots)
-	if err != nil {
-		return err
-	}
-	values := []driver.Value{string(ids)}
+	values := []driver.Value{listOf(slots)}
 	if value != nil {
 		values = append(values, value)
 	}
 	return s.read(ctx, func(c *conn) error {
-		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id IN (SELECT value FROM json_each(?))`+and, row, values...)
+		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id `+inList+and, row, values...)
 	})
 }
 

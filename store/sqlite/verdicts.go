@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"time"
 
 	"memoryd"
@@ -100,11 +99,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 // findSlot gives the row of a kept call of the tool, 0 if there is none. Keys
 // have no index: a correction is rare, and a history is short.
 func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err error) {
-	ids, err := json.Marshal(td.t.kept)
-	if err != nil {
-		return 0, err
-	}
-	return d.c.number(`SELECT id FROM calls WHERE id IN (SELECT value FROM json_each(?)) AND key = ?`, string(ids), key[:])
+	return d.c.number(`SELECT id FROM calls WHERE id `+inList+` AND key = ?`, listOf(td.t.kept), key[:])
 }
 
 // overrule writes the verdict and the amendment, whatever the call's state.
