@@ -236,10 +236,7 @@ func source(stdin io.Reader, name string) (in input, err error) {
 		return in, errors.Unwrap(err) // its callers name the file
 	}
 	head := make([]byte, 2)
-	n, _ := io.ReadFull(in.file, head)
-	if _, err = in.file.Seek(0, io.SeekStart); err != nil {
-		return in, errors.Join(err, in.Close())
-	}
+	n, _ := in.file.ReadAt(head, 0) // of a pipe there is nothing to read twice
 	in.reader = in.file
 	if string(head[:n]) == "\x1f\x8b" {
 		in.reader, err = gzip.NewReader(bufio.NewReader(in.file))
