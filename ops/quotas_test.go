@@ -215,14 +215,17 @@ func TestALargeWorkspaceIsCountedBesideItsCalls(t *testing.T) {
 // slowToCount is a store whose tools take a time to list, and whose appends fail while fail
 // is set.
 func slowToCount(kept store.Store, took time.Duration, fail *bool) store.Store {
-	return store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {
-		if method == "ListTools" {
-			time.Sleep(took)
-		}
-		if method == "Append" && *fail {
-			return memoryd.Errorf(memoryd.Unavailable, "away")
-		}
-		return call(ctx, kept)
+	return store.Intercept(kept, store.Bracket{
+		Begin: func(_ context.Context, method string) error {
+			if method == "ListTools" {
+				time.Sleep(took)
+			}
+			if method == "Append" && *fail {
+				return memoryd.Errorf(memoryd.Unavailable, "away")
+			}
+			return nil
+		},
+		End: func(_ string, _ time.Duration, err error) error { return err },
 	})
 }
 

@@ -19,7 +19,12 @@ type Drainer struct {
 
 // Guard returns the backend behind the drainer. It checks the arguments of each call, so that the
 // backend never receives invalid ones, and numbers the calls of a tool to restore (Renumber).
-func (g *Drainer) Guard(backend Store) Store { return interceptor{drainer: g, backend: backend} }
+func (g *Drainer) Guard(backend Store) Store {
+	return interceptor{drainer: g, backend: backend, bracket: Bracket{
+		Begin: func(ctx context.Context, _ string) error { return g.Enter(ctx) },
+		End:   func(_ string, _ time.Duration, err error) error { g.Leave(); return err },
+	}}
+}
 
 // Enter registers an operation outside the contract, as Guard does for calls. After a nil error,
 // call Leave at the end.

@@ -8,74 +8,43 @@ import (
 	"memoryd"
 )
 
-// Around is called for each call of a store, with the name of the method, such as "Append". It runs
-// call on a store of its choice, once or not at all. If it returns an error, the caller gets that
-// error and no result.
-type Around func(ctx context.Context, method string, call func(context.Context, Store) error) error
-
-// Intercept returns a store whose calls all pass through around. Injected faults and lazily opened
-// stores use it. Arguments are checked before the call. Methods beyond the contract are hidden.
-func Intercept(around Around) Store { return interceptor{around: around} }
-
-// Observe returns a store that tells done of each call of s: the name of the method, how long it
-// took, and its error. In all else it is as Intercept.
-func Observe(s Store, done func(method string, took time.Duration, err error)) Store {
-	return interceptor{backend: s, done: done}
+// Bracket is what stands around each call of a store, whose method it is told by its name, such as
+// "Append". An error of Begin is the caller's, and nothing is called. End is told how the call
+// ended, and gives the error that the caller gets.
+type Bracket struct {
+	Begin func(ctx context.Context, method string) error
+	End   func(method string, took time.Duration, err error) error
 }
 
-// interceptor has an around, or a backend with a drainer or an observer: that is the same with
-// fewer allocations, for all calls pass these.
+// Intercept returns a store that puts each call of s into a bracket. Arguments are checked in it.
+// Methods beyond the contract are hidden.
+func Intercept(s Store, b Bracket) Store { return interceptor{backend: s, bracket: b} }
+
 type interceptor struct {
-	around  Around
 	backend Store
-	drainer *Drainer
-	done    func(method string, took time.Duration, err error)
+	bracket Bracket
+	drainer *Drainer // of which it is the guard, or nil
 }
 
 // through1 carries out a call of a method with one argument. Where call captures nothing, nothing is
 // allocated for it.
 func through1[A, T any](ctx context.Context, i interceptor, method string, check error,
 	call func(Store, context.Context, A) (T, error), a A,
-) (T, error) {
-	switch {
-	case i.around != nil:
-		return aroundCall(ctx, i.around, method, check, call, a)
-	case i.done != nil:
-		begun, err := time.Now(), check
-		var answer T
-		if err == nil {
-			answer, err = call(i.backend, ctx, a)
-		}
-		i.done(method, time.Since(begun), err)
+) (answer T, err error) {
+	begun := time.Now()
+	if err := i.bracket.Begin(ctx, method); err != nil {
 		return answer, err
 	}
-	if err := i.drainer.Enter(ctx); err != nil || check != nil {
-		if err == nil {
-			i.drainer.Leave()
-			err = check
+	defer func() {
+		if failed := i.bracket.End(method, time.Since(begun), err); failed != nil && err == nil {
+			var unknown T
+			answer, err = unknown, failed
 		}
-		var unknown T
-		return unknown, err
+	}()
+	if check != nil {
+		return answer, check
 	}
-	defer i.drainer.Leave()
 	return call(i.backend, ctx, a)
-}
-
-func aroundCall[A, T any](ctx context.Context, around Around, method string, check error,
-	call func(Store, context.Context, A) (T, error), a A,
-) (answer T, err error) {
-	err = around(ctx, method, func(ctx context.Context, s Store) (err error) {
-		if check != nil {
-			return check
-		}
-		answer, err = call(s, ctx, a)
-		return err
-	})
-	if err != nil {
-		var unknown T
-		return unknown, err
-	}
-	return answer, nil
 }
 
 // args are what a method of an interceptor passes on: another method and its arguments.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -62,14 +63,17 @@ func TestAnExportHoldsOneToolAtATime(t *testing.T) {
 	}
 	var file bytes.Buffer
 	read := 0
-	watched := store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {
-		if method == "History" {
-			if lag := read<<20 - file.Len(); lag > 1<<16 {
-				t.Errorf("after %d tools %d bytes are held back", read, lag)
+	watched := store.Intercept(s, store.Bracket{
+		Begin: func(_ context.Context, method string) error {
+			if method == "History" {
+				if lag := read<<20 - file.Len(); lag > 1<<16 {
+					t.Errorf("after %d tools %d bytes are held back", read, lag)
+				}
+				read++
 			}
-			read++
-		}
-		return call(ctx, s)
+			return nil
+		},
+		End: func(_ string, _ time.Duration, err error) error { return err },
 	})
 	_, err := backup.Export(t.Context(), watched, &file, backup.ExportOptions{})
 	must(t, err)

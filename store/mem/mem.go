@@ -54,10 +54,9 @@ func New() *Store {
 	}
 	var mu sync.Mutex
 	s := &Store{}
-	s.Store = s.gate.Guard(store.Intercept(func(ctx context.Context, _ string, call func(context.Context, store.Store) error) error {
-		mu.Lock()
-		defer mu.Unlock()
-		return call(ctx, b)
+	s.Store = s.gate.Guard(store.Intercept(b, store.Bracket{
+		Begin: func(context.Context, string) error { mu.Lock(); return nil },
+		End:   func(_ string, _ time.Duration, err error) error { mu.Unlock(); return err },
 	}))
 	return s
 }

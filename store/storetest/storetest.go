@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"memoryd/store"
 )
@@ -105,17 +106,19 @@ type Faults struct {
 // NewFaults makes calls to inner fail as fail decides.
 func NewFaults(inner store.Store, fail func(method string, stage Stage) error) *Faults {
 	f := &Faults{Fail: fail}
-	f.Store = store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {
-		if f.Fail == nil {
-			return call(ctx, inner)
-		}
-		if err := f.Fail(method, Before); err != nil {
-			return err
-		}
-		if err := call(ctx, inner); err != nil {
-			return err
-		}
-		return f.Fail(method, After)
+	f.Store = store.Intercept(inner, store.Bracket{
+		Begin: func(_ context.Context, method string) error {
+			if f.Fail == nil {
+				return nil
+			}
+			return f.Fail(method, Before)
+		},
+		End: func(method string, _ time.Duration, err error) error {
+			if f.Fail == nil || err != nil {
+				return err
+			}
+			return f.Fail(method, After)
+		},
 	})
 	return f
 }

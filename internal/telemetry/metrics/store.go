@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"time"
@@ -41,10 +42,14 @@ func Store(s store.Store, r *Registry) store.Store {
 		methods[name] = m
 	}
 	r.storeState(s)
-	return store.Observe(s, func(name string, took time.Duration, err error) {
-		if m, observed := methods[name]; observed {
-			m.done(took, err)
-		}
+	return store.Intercept(s, store.Bracket{
+		Begin: func(context.Context, string) error { return nil },
+		End: func(name string, took time.Duration, err error) error {
+			if m, observed := methods[name]; observed {
+				m.done(took, err)
+			}
+			return err
+		},
 	})
 }
 
