@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"memoryd/internal/configtest"
+	"memoryd/internal/textsafe"
 
 	"memoryd"
 	"memoryd/compact"
@@ -159,8 +160,10 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now,
 		Sourced: func(context.Context, memoryd.ToolRef, ...string) ([]memoryd.Call, error) { return nil, nil },
 	}
-	kept := compact.NewMemory(1 << 20)
-	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{Originals: kept})
+	kept := ops.Originals{Records: s, Keep: time.Hour, Now: now}
+	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{
+		Originals: kept, Mask: textsafe.Mask, Logger: slog.New(slog.DiscardHandler),
+	})
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(view.Stop)
 	d := ops.Deps{

@@ -161,7 +161,7 @@ func TestCase37CancellationStopsEverything(t *testing.T) {
 	})
 	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.PromptTokens = 1200
-	store := &failing{Originals: compact.NewMemory(1 << 20)}
+	store := &failing{Originals: newMemory()}
 	c := compactorWith(t, cfg, compact.Deps{Model: m, Originals: store})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-started; cancel() }()
@@ -177,7 +177,7 @@ func TestCase37CancellationStopsEverything(t *testing.T) {
 
 func TestCase38AStoreThatIsDownMeansNoCompaction(t *testing.T) {
 	for name, store := range map[string]*failing{"put": {put: true}, "get": {}} {
-		store.Originals = compact.NewMemory(1 << 20)
+		store.Originals = newMemory()
 		c := compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Originals: store})
 		ms := longTalk()
 		if name == "get" { // only a summary makes it read

@@ -8,20 +8,19 @@ import (
 
 	"memoryd"
 	"memoryd/compact/tokens"
-	"memoryd/internal/textsafe"
 	"memoryd/llm/summarize"
 )
 
-// Deps are the dependencies of a Compactor. Every field is optional.
+// Deps are the dependencies of a Compactor.
 type Deps struct {
 	// Model picks lines for summaries; without it, every summary is deterministic.
 	Model Model
-	// Originals stores what is removed; nil keeps 64 MiB in memory.
+	// Originals stores what is removed.
 	Originals Originals
 	// Counter returns the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
-	// Mask removes secrets from texts of summaries, previews and requests to the model; nil uses
-	// textsafe.Mask. The store of the originals redacts those itself.
+	// Mask removes secrets from texts of summaries, previews and requests to the model. The store of
+	// the originals redacts those itself.
 	Mask   func(text string) string
 	Logger *slog.Logger
 }
@@ -53,15 +52,6 @@ const (
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
 	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask}
-	if c.mask == nil {
-		c.mask = textsafe.Mask
-	}
-	if c.store == nil {
-		c.store = NewMemory(64 << 20)
-	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
 	m := cfg.Model
 	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, time.Now)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, time.Now)

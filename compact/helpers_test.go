@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 
 	"memoryd/internal/configtest"
+	"memoryd/internal/textsafe"
 
 	"memoryd"
 	"memoryd/compact"
@@ -137,7 +139,16 @@ func compactorWith(t testing.TB, cfg compact.Config, d compact.Deps) *compact.Co
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return compact.New(cfg, d)
+	return compact.New(cfg, filled(d))
+}
+
+// filled gives what was left out of dependencies.
+func filled(d compact.Deps) compact.Deps {
+	if d.Originals == nil {
+		d.Originals = newMemory()
+	}
+	d.Mask, d.Logger = textsafe.Mask, slog.New(slog.DiscardHandler)
+	return d
 }
 
 func run(t testing.TB, c *compact.Compactor, r compact.Request) compact.Result {

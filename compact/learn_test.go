@@ -6,7 +6,6 @@ import (
 
 	"memoryd/internal/configtest"
 
-	"memoryd"
 	"memoryd/compact"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,25 +43,6 @@ func TestTheFactorOfAnUnknownModelIsLearned(t *testing.T) {
 				t.Errorf("another model counts %d, want %d", other, first)
 			}
 		})
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	m := compact.NewMemory(100)
-	put := func(id string, n int, replace bool) error {
-		return m.Put(t.Context(), "w", []compact.Original{{ID: id, Data: make([]byte, n), Replace: replace}})
-	}
-	if err := put("a", 60, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := put("b", 60, false); !memoryd.IsKind(err, memoryd.TooLarge) {
-		t.Errorf("over the bound: %v", err)
-	}
-	if err := put("a", 90, false); err != nil {
-		t.Errorf("what is there takes no room: %v", err)
-	}
-	if err := put("a", 30, true); err != nil || put("b", 70, false) != nil {
-		t.Errorf("a smaller replacement leaves room: %v", err)
 	}
 }
 

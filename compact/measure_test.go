@@ -333,7 +333,7 @@ func measured(t testing.TB, r recording) map[int]tally {
 	cut := cutAt(t, r.Messages, 0.6)
 	part := r.Messages[:cut]
 	compactor := func() *compact.Compactor {
-		return compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
+		return compact.New(configtest.Section[compact.Config]("compact"), filled(compact.Deps{}))
 	}
 	dry, err := compactor().Compact(t.Context(), compact.Request{Messages: part, Force: true, DryRun: true, MaxInputTokens: 10_000_000})
 	if err != nil {

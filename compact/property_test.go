@@ -159,7 +159,7 @@ func propertyOf(t *rapid.T) {
 	cfg.Model.HourlyTokens = 0
 	d := compact.Deps{}
 	d.Model = models()[name]
-	c := compact.New(cfg, d)
+	c := compact.New(cfg, filled(d))
 	r := drawRequest(t)
 	res, err := c.Compact(t.Context(), r)
 	if err != nil {
@@ -200,7 +200,7 @@ func FuzzMessages(f *testing.F) {
 				r.Messages = append(r.Messages, v)
 			}
 		}
-		c := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
+		c := compact.New(configtest.Section[compact.Config]("compact"), filled(compact.Deps{}))
 		res, err := c.Compact(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)

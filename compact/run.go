@@ -64,7 +64,7 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, 
 	if err != nil {
 		return Result{}, err
 	}
-	res.Report.WallSeconds = time.Now().Sub(began).Seconds()
+	res.Report.WallSeconds = time.Since(began).Seconds()
 	c.log.DebugContext(ctx, "conversation compacted", "profile", name, "reason", string(res.Reason), "compacted", res.Compacted,
 		"tokens_before", res.Report.TokensBefore, "tokens_after", res.Report.TokensAfter, "model_calls", res.Report.ModelCalls)
 	return res, nil

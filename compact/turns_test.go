@@ -79,7 +79,7 @@ func TestSpeakersStayInTurn(t *testing.T) {
 				in = in[:len(in)-1]
 			}
 			r := compact.Request{Messages: in, Force: true, TargetTokens: rapid.IntRange(60, 1500).Draw(t, "target")}
-			c := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
+			c := compact.New(configtest.Section[compact.Config]("compact"), filled(compact.Deps{}))
 			res, err := c.Compact(t.Context(), r)
 			if err != nil {
 				t.Fatalf("%v", err)

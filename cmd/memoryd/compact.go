@@ -7,14 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/integrations/transcripts"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/textsafe"
+	"memoryd/ops"
+	"memoryd/store/mem"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -83,7 +88,10 @@ func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Re
 	if err != nil {
 		return nil, err
 	}
-	return compact.New(cfg.Compact, compact.Deps{}).Compact, nil
+	return compact.New(cfg.Compact, compact.Deps{
+		Originals: ops.Originals{Records: mem.New(), Keep: cfg.Compact.KeepOriginals, Now: time.Now}, // nobody asks for them later
+		Mask:      textsafe.Mask, Logger: slog.New(slog.DiscardHandler),
+	}).Compact, nil
 }
 
 // compact lets the server do it.
