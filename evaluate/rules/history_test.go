@@ -71,3 +71,47 @@ func TestProfileIgnoresPendingCalls(t *testing.T) {
 		t.Errorf("score %v by %s after pending calls only", v.Score, v.Rule)
 	}
 }
+
+func TestACallerThatReportsEachFailureIsBelievedOverALikelyScore(t *testing.T) {
+	report := func(source string, told, hidden int) *rules.Profile {
+		return learn(told+hidden, func(i int) memoryd.Call {
+			c := judged("no such cipher", 0, 0, -1)
+			c.Metadata = memoryd.WithSource(nil, source)
+			c.Success, c.Evaluation.Rule = i >= told, "error-text"
+			return c
+		})
+	}
+	j := rules.New()
+	judge := func(out string, p *rules.Profile) float64 {
+		c := judged(out, 0, 0, -1)
+		c.Metadata = memoryd.WithSource(nil, "ann")
+		return j.Judge(&c, p).Score
+	}
+	likely := 0
+	for _, out := range []string{"-----BEGIN KEY----- (key withheld)", "Value withheld by policy (see owner)", "Rejected 0 of 12 rows"} {
+		if judge(out, nil) != memoryd.ScoreFailure {
+			continue // the score changed its mind
+		}
+		likely++
+		tests := map[string]struct {
+			profile *rules.Profile
+			score   float64
+		}{
+			"the caller reported failures":         {report("ann", 3, 0), memoryd.ScoreSuccess},
+			"it reported too few":                  {report("ann", 2, 0), memoryd.ScoreFailure},
+			"it reported some, and others not":     {report("ann", 9, 1), memoryd.ScoreFailure},
+			"another caller reported the failures": {report("ben", 9, 0), memoryd.ScoreFailure},
+		}
+		for name, tc := range tests {
+			if got := judge(out, tc.profile); got != tc.score {
+				t.Errorf("%s: %q is scored %v, want %v", name, out, got, tc.score)
+			}
+		}
+	}
+	if likely == 0 {
+		t.Fatal("no text is likely a failure to the score: choose others")
+	}
+	if judge("Error: the account could not be opened because it is closed", report("ann", 9, 0)) != memoryd.ScoreFailure {
+		t.Error("what is certainly a failure is one, whatever its caller reported")
+	}
+}

@@ -18,6 +18,7 @@ const (
 	contentBar = 0.72
 	commandBar = 0.55 // of a command that does more than show what others wrote
 	memberBar  = 0.75 // of a structure, whose members are data more often than not
+	toldBar    = 0.9  // of a call whose source is known to report the tool's failures, and did not
 	nothingBar = 0.6
 	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -26,13 +27,16 @@ const (
 	doubtBar = 0.15
 )
 
+// scoreRule is the name of the rule that asks the learned score.
+const scoreRule = "score"
+
 // scored asks the learned score, where no fact decides.
 func scored(v *view) finding {
 	failed, nothing := v.score()
 	if failed >= messageBar { // the lowest
 		if failed >= v.bar() {
 			why := fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
-			return fails("score", strongestLine(v.out), why).unsure()
+			return fails(scoreRule, strongestLine(v.out), why).unsure()
 		}
 	}
 	switch {
@@ -49,6 +53,8 @@ func scored(v *view) finding {
 // bar is how probable a failure has to be.
 func (v *view) bar() float64 {
 	switch is := v.ask.purposes & (commanding | content); {
+	case v.prof.tells(v.call):
+		return toldBar
 	case !is.is(content) && errortext.Heads(v.out.first().low()), !is.is(commanding) && v.out.short(3, 300):
 		return messageBar
 	case v.body.OK():
