@@ -124,11 +124,11 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			return fmt.Sprintf(`{"body":"{\"a\": [%d]}"}`, i%7), ""
 		}, "Give `body` as valid JSON"},
 		{"words that messages name, and that no good call had", func(i int) (string, string) {
-			if w := []string{"name", "total", "pay"}[i%3]; i%5 == 0 && (w != "pay" || i == 5 || i == 20) {
+			if w := []string{"name.due", "total", "pay"}[i%3]; i%5 == 0 && (w != "pay" || i == 5 || i == 20) {
 				return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT 77"}`, w), "no such column in sales, limit 77: " + w
 			}
 			return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT %d"}`, strings.Repeat("a", i%11+2), i+1), ""
-		}, "Write `query` without `name` or `total`"},
+		}, "Write `query` without `total` or `name`"},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:
