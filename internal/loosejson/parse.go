@@ -191,7 +191,7 @@ func (p *parser) link(parent, last, child int32) int32 {
 	return child
 }
 
-// bare reads a number, a word, a constructor or a printed object.
+// bare reads a number, a word, a constructor, a printed object, or a text with a prefix.
 func (p *parser) bare(key string) (int32, bool) {
 	start := p.i
 	for p.i < len(p.s) &&
@@ -201,6 +201,11 @@ func (p *parser) bare(key string) (int32, bool) {
 	w := p.s[start:p.i]
 	if w == "" {
 		return p.angled(key)
+	}
+	if !p.mend && len(w) <= 2 && phrases.IsAlpha(w[0]) && !p.end() && p.atQuote() { // b'bytes'
+		raw, ok := p.quoted()
+		p.mended(true)
+		return p.add(Node{Kind: String, Key: key, Val: raw, Cut: !ok}), ok
 	}
 	n := Node{Kind: p.kindOf(w), Key: key, Val: w, Cut: p.end()}
 	p.mended(n.Kind == Other || n.Kind != Number && w != "true" && w != "false" && w != "null")
