@@ -20,16 +20,16 @@ func chance(bad, n, good, all int) float64 {
 	return min(1, sum)
 }
 
-// byChance is how many conditions chance alone would make hold so well for one kind of failure, held
-// against the calls that passed what the tool checks for it. One that holds for all calls of the kind
-// is borne out by those of other kinds under it, too. What counts of a condition on how a text is written
-// are different texts: one that is sent again and again shows what becomes of it, not of what it looks like.
-func (s *search) byChance(c *candidate, kind string, met, all float64, against passed) float64 {
+// byChance is how many conditions chance alone would make hold so well for one kind of failure. One that
+// holds for all calls of the kind is borne out by those of other kinds under it, too. What counts of a
+// condition on how a text is written are different texts: one that is sent again and again shows what becomes
+// of it, not of what it looks like.
+func (s *search) byChance(c *candidate, kind string, met, all, against float64) float64 {
 	odds := func(n counts) float64 {
 		by := chance(int(n.met), int(n.bad), int(n.wrong), int(n.good))
 		return by * s.tests(c, kind, int(n.bad), by)
 	}
-	by := odds(s.different(c, kind, counts{met, all, c.good, against.calls})) * against.orders
+	by := odds(s.different(c, kind, counts{met, all, c.good, against}))
 	if met == all {
 		met, all = s.ofAll(c)
 		by = min(by, odds(s.different(c, "", counts{met, all, c.good, s.good})))
@@ -176,39 +176,20 @@ func (c *column) looks(w what, n, good int, by float64) (looks float64) {
 	return looks
 }
 
-// passed are calls that passed what a tool checks for a kind of failure, and how many orders of its
-// checks were to choose from in taking them so.
-type passed struct{ calls, orders float64 }
-
-// contrast counts the calls that a condition is held against: good ones, and those that went wrong in
-// another way. A tool checks one thing after the other: of another kind of failure all calls passed,
-// if none of them met the condition, or none is known to have. Which of the two, the messages tell
-// where they name the parameter: then those that met it failed before it was looked at. Where they do
-// not, nothing is held against a condition of a tool that was never called well.
-func (s *search) contrast(c *candidate, kind string) passed {
-	p, named := passed{s.good, 1}, c.named(kind)
-	if s.good == 0 && !named {
-		return p
+// contrast counts the calls that a condition is held against: good ones and, where messages name the
+// parameter, those that went wrong in another way without meeting it. A tool checks one thing after the
+// other, so that these passed the check, or never came to it.
+func (s *search) contrast(c *candidate, kind string) float64 {
+	calls := s.good
+	if !c.named(kind) {
+		return calls
 	}
-	kept, met := map[string]float64{}, map[string]bool{}
 	for i := range s.rows {
-		switch r := &s.rows[i]; {
-		case !r.Bad || r.kind == kind || r.kind == "" || r.repeat:
-		case c.meets[i]:
-			met[r.kind] = !named
-		default:
-			kept[r.kind]++
+		if r := &s.rows[i]; r.Bad && r.kind != kind && r.kind != "" && !r.repeat && !c.meets[i] {
+			calls++
 		}
 	}
-	for k, n := range kept {
-		if met[k] {
-			continue
-		}
-		if p.calls += n; !named {
-			p.orders *= 2
-		}
-	}
-	return p
+	return calls
 }
 
 // named reports whether a message names the parameters of a condition.

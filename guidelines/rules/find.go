@@ -370,10 +370,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		against := s.contrast(c, kind)
-		if against.calls < minGood && !s.hints {
+		if against < minGood && !s.hints {
 			continue
 		}
-		q := calls/open.n - 4*c.good/against.calls
+		q := calls/open.n - 4*c.good/against
 		if Speaks(kind, c.name()) {
 			q += messageShare // calls cannot part what always came together
 		}
