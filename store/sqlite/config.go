@@ -42,10 +42,11 @@ func (c Config) Validate() error {
 
 // UnmarshalYAML decodes a section and keeps constants that are not settings: a queue that a
 // disk clears in seconds, a log that a restart reads within one second, a million calls and
-// samples in 90 MB of memory, and as many readers as one file can use.
+// samples in 90 MB of memory, and as many readers as one file can use. The queue holds what the
+// server lets in: a request that is refused here was waited for and worked on in vain.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	c.Queue, c.QueueBytes, c.WALBytes, c.Readers = 4096, 64<<20, 64<<20, 4
+	c.Queue, c.QueueBytes, c.WALBytes, c.Readers = 4096, 128<<20, 64<<20, 4
 	c.IdentityWindow, c.SampleCache, c.VerdictCache = 1_000_000, 1_000_000, 100_000
 	return unmarshal((*settings)(c))
 }
