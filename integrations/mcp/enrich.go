@@ -109,10 +109,10 @@ func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) st
 		return // without memoryd the list is the server's own
 	}
 	for i := range found {
-		for _, asked := range found[i].names() {
+		for _, asked := range namesOf(&found[i]) {
 			n := g.notes[known[asked]]
 			if n.text = advice(found[i].Content); n.text != "" {
-				n.version = max(1, found[i].Version)
+				n.version = max(1, int(found[i].Metadata.GuidelineRevision))
 			}
 			g.notes[known[asked]] = n
 		}

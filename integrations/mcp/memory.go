@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/api/wire"
 	"memoryd/internal/client"
 )
 
@@ -51,62 +52,26 @@ var defaultHTTP = &http.Client{Timeout: Patience}
 
 // Record records items in the API's call format. It returns the rejected items with their
 // reasons.
-func (m Memory) Record(ctx context.Context, calls []json.RawMessage) ([]Rejected, error) {
-	var answer struct {
-		Metadata struct {
-			Rejected []Rejected `json:"rejected"`
-		} `json:"metadata"`
-	}
+func (m Memory) Record(ctx context.Context, calls []json.RawMessage) ([]wire.Rejection, error) {
+	var answer struct{ Metadata wire.AddMetadata }
 	err := m.ask(ctx, http.MethodPost, "/add_tool_call_result", map[string]any{
 		"workspace_id": m.workspace(), "tool_call_results": calls, "async": true, "include_history": false,
 	}, &answer)
 	return answer.Metadata.Rejected, err
 }
 
-// Rejected is an item that was not recorded.
-type Rejected struct {
-	Index  int    `json:"index"`
-	Reason string `json:"reason"`
-}
-
-// Guideline is what memoryd returns about one tool.
-type Guideline struct {
-	ToolName    string  `json:"tool_name"`
-	Version     int     `json:"version"`
-	Content     string  `json:"content"`
-	SuccessRate float64 `json:"success_rate"`
-	Calls       int     `json:"calls"`
-	// AskedAs are the requested names, if they differ from the tool's own.
-	AskedAs []string `json:"-"`
-}
-
-// names are those by which it was asked for.
-func (g *Guideline) names() []string {
-	if len(g.AskedAs) > 0 {
-		return g.AskedAs
+// namesOf are the names by which a tool was asked for.
+func namesOf(g *wire.Memory) []string {
+	if asked := g.Metadata.AskedAs; len(asked) > 0 {
+		return asked
 	}
-	return []string{g.ToolName}
+	return []string{g.WhenToUse}
 }
 
 // Guidelines returns the memories of tools, in the requested order. Unknown tools are left
 // out.
-func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) ([]Guideline, error) {
-	var answer struct {
-		Metadata struct {
-			List []struct {
-				Tool     string `json:"when_to_use"`
-				Content  string `json:"content"`
-				Metadata struct {
-					Revision   int      `json:"guideline_revision"`
-					AskedAs    []string `json:"asked_as"`
-					Statistics struct {
-						Calls int     `json:"lifetime_calls"`
-						Rate  float64 `json:"success_rate"`
-					} `json:"statistics"`
-				} `json:"metadata"`
-			} `json:"memory_list"`
-		} `json:"metadata"`
-	}
+func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) ([]wire.Memory, error) {
+	var answer struct{ Metadata wire.NamesMetadata }
 	body := map[string]any{"workspace_id": m.workspace(), "tool_names": tools, "include_history": false}
 	if maxTokens > 0 {
 		body["max_tokens"] = maxTokens
@@ -115,15 +80,7 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 	if refusal, ok := errors.AsType[*client.Error](err); ok && !refusal.Away() && strings.HasPrefix(refusal.Reason, "No matching") {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	found := make([]Guideline, 0, len(answer.Metadata.List))
-	for _, t := range answer.Metadata.List {
-		s := t.Metadata.Statistics
-		found = append(found, Guideline{t.Tool, t.Metadata.Revision, t.Content, s.Rate, s.Calls, t.Metadata.AskedAs})
-	}
-	return found, nil
+	return answer.Metadata.MemoryList, err
 }
 
 // Forecast is the forecast for a planned call.
@@ -170,11 +127,7 @@ func (m Memory) Page(ctx context.Context, id string, offset, limit int) (json.Ra
 
 // Search finds tools by words in their names and guidelines, the best match first.
 func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, error) {
-	var answer struct {
-		Tools []struct {
-			Name string `json:"tool_name"`
-		} `json:"tools"`
-	}
+	var answer wire.ToolList
 	path := fmt.Sprintf("/v1/workspaces/%s/tools?query=%s&limit=%d", url.PathEscape(m.workspace()), url.QueryEscape(query), limit)
 	if err := m.ask(ctx, http.MethodGet, path, nil, &answer); err != nil {
 		if e, ok := errors.AsType[*client.Error](err); ok && e.Status == http.StatusNotFound {
@@ -184,7 +137,7 @@ func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, 
 	}
 	names := make([]string, 0, len(answer.Tools))
 	for _, t := range answer.Tools {
-		names = append(names, t.Name)
+		names = append(names, t.ToolName)
 	}
 	return names, nil
 }

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"guidelines/rules":           {"memoryd"},
 	"guidelines/revisions":       {"memoryd", "guidelines", "guidelines/effect", "store"},
 	"guidelines/window":          {"memoryd", "guidelines/evidence", "store"},
-	"integrations/mcp":           {"internal/client"},
+	"integrations/mcp":           {"api/wire", "internal/client"},
 	"integrations/transcripts":   {"memoryd", "internal/accounts"},
 	"internal/access":            {"memoryd", "store"},
 	"internal/accounts":          {"memoryd"},
