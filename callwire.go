@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -165,10 +166,7 @@ func (l *CallLine) take(m *members) error {
 			return err
 		}
 	}
-	for name := range m.Unknown {
-		l.Ignored = append(l.Ignored, name)
-	}
-	slices.Sort(l.Ignored)
+	l.Ignored = slices.Sorted(maps.Keys(m.Unknown))
 	return nil
 }
 

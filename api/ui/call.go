@@ -25,17 +25,11 @@ func keyOf(text string) (key memoryd.CallKey, err error) {
 
 type callView struct {
 	memoryd.Call
-	Key      string
-	Input    *node
-	InputRaw longText
-	Output   *node
-	OutText  longText
-	Metadata *node
-	Run      string
-	Agent    string
-	InAPI    string
-	Back     string
-	Similar  ops.Assessment
+	Run     string
+	Agent   string
+	InAPI   string
+	Back    string
+	Similar ops.Assessment
 }
 
 // call shows one call: what went in, what came out, and why it has its score.
@@ -46,8 +40,7 @@ func (d *dashboard) call(r *request, ref memoryd.ToolRef, key memoryd.CallKey) e
 	}
 	c := kept.Call
 	v := callView{
-		Call: c, Key: c.Key.String(), Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(),
-		Input: tree(c.Input), InputRaw: long(plain(c.Input)), Output: tree([]byte(c.Output)), OutText: long(c.Output), Metadata: tree(c.Metadata),
+		Call: c, Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(),
 		InAPI: "/v1/workspaces/" + url.PathEscape(ref.Workspace) + "/tools/" + url.PathEscape(ref.Tool) + "/calls/" + key.String(),
 	}
 	forecast, err := d.Flows.PreflightToolCall.Run(r.Context(), ops.PreflightRequest{ToolRef: ref, Input: c.Input})

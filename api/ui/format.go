@@ -23,7 +23,8 @@ func (d *dashboard) functions() template.FuncMap {
 	return template.FuncMap{
 		"link": link, "name": func(s string) string { return shown(s, memoryd.MaxNameBytes) }, "line": shown, "count": count,
 		"percent": percent, "interval": interval,
-		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
+		"seconds": seconds, "when": when, "spark": spark, "long": long, "plain": plain, "tree": tree,
+		"treeOf": func(text string) *node { return tree([]byte(text)) }, "verdict": verdictOf, "judge": judgeName,
 		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet,
 		"add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"dict": dict, "complaint": complaint, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
