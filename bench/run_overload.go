@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -79,7 +81,9 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 	}
 	var seen overload
 	watch := startWatch(ctx, p)
+	spent := ownTime()
 	o, lived, err := b.flood(ctx, p.addr, t, tools, 10*calm.rate(), &seen)
+	spent = ownTime() - spent
 	watched := watch.end()
 	ended := time.Now()
 	if err != nil {
@@ -90,6 +94,7 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 	accepted := float64(seen.accepted.Load()) / o.took.Seconds()
 	b.figure(part, "accepted", "requests/s", []float64{accepted})
 	b.atLeast(part, "accepted over the sustainable", 0.95, []float64{accepted / calm.rate()})
+	b.figure(part, "of all processor time, taken by the load generator", "", []float64{spent / o.took.Seconds() / float64(runtime.NumCPU())})
 	b.figure(part, "turned away, share of the answered", "", []float64{float64(seen.refused.Load()) / float64(o.requests)})
 	if seen.refused.Load() > 0 {
 		b.atMost(part, "refusals without a Retry-After of at least 1 s", 0, "", []float64{float64(seen.noAdvice.Load())})
@@ -122,6 +127,13 @@ func (b *bench) flood(ctx context.Context, addr string, t *template, tools int, 
 	o, err := l.open(ctx, perSecond, pick(b, 10*time.Second, 2*time.Second))
 	lived, perr := late()
 	return o, lived, errors.Join(err, perr)
+}
+
+// ownTime is the processor time that this process has taken, in seconds.
+func ownTime() float64 {
+	var r syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // fails of wrong arguments only
+	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
 }
 
 // bareLives is the p99 of the answers of /livez of a bare Echo server under the same load: what
