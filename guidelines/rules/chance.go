@@ -203,7 +203,7 @@ func (h *hypothesis) name() string {
 	if list, member := inList(p); list != "" {
 		return member
 	}
-	return strings.TrimSuffix(p, "[]")
+	return strings.ReplaceAll(p, "[]", "")
 }
 
 // others counts the calls of other kinds of failure that meet a condition.

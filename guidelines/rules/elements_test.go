@@ -73,6 +73,20 @@ func TestAnElementOfAListIsToldAndWarnedOf(t *testing.T) {
 			"Give `n` in each of `v` as a whole number",
 			map[string]bool{`[{"n":2},{"n":30}]`: false, `[{"n":2},{"n":"30"}]`: true},
 		},
+		{
+			"an element of a list in a list, of another type",
+			[]string{`[["a%d","b"],["c"]]`},
+			[]string{`[["a",3]]`, `[["b%d"],["c",4]]`},
+			"Give each element of the lists in `v` as text",
+			map[string]bool{`[["c"],["d"]]`: false, `[["c"],["d",7]]`: true},
+		},
+		{
+			"a member of an element of a list in a list",
+			[]string{`[[{"n":3}],[{"n":%d}]]`},
+			[]string{`[[{"n":12%d},{"n":1}]]`, `[[{"n":2}],[{"n":13%d}]]`},
+			"Keep `n` in each of `v` at most 38 (38 worked, 123 and more failed)",
+			map[string]bool{`[[{"n":30}]]`: false, `[[{"n":2}],[{"n":300}]]`: true},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

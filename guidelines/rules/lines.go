@@ -136,7 +136,9 @@ func spoken(params ...string) (line string) {
 		if i > 0 {
 			line = strings.TrimSuffix(line, list) + " and "
 		}
-		if list, element := strings.CutSuffix(member, "[]"); element {
+		if inner, nested := strings.CutSuffix(member, "[][]"); nested {
+			line, member = line+"each element of the lists in ", strings.ReplaceAll(inner, "[]", "")
+		} else if list, element := strings.CutSuffix(member, "[]"); element {
 			line, member = line+"each of ", list
 		}
 		line += "`" + member + "`" + list

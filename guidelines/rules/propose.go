@@ -99,9 +99,9 @@ func (t tallied) of(good, bad int) (out []string) {
 // tellable reports whether a line may name a parameter or a tool. Elements of lists have no
 // name, their members have.
 func tellable(name string) bool {
-	name, property := base(strings.ReplaceAll(name, "[].", "."))
-	if property != "" {
-		name = strings.TrimSuffix(name, "[]")
+	name, property := base(name)
+	if property != "" || !strings.HasSuffix(name, "[]") {
+		name = strings.ReplaceAll(name, "[]", "")
 	}
 	if name == "" || strings.Contains(name, "[") {
 		return property == ofTurn || property == ofPause
