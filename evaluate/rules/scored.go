@@ -12,15 +12,18 @@ import (
 
 // Bars of the learned score. A short answer of a tool is a message more often than not, and so
 // is what a command prints that does more than show what others wrote. The rest is mostly
-// content, so that the score has to be surer of it, unless it begins as a message.
+// content, so that the score has to be surer of it. Where a line begins as a message of an error,
+// it need not even be likely, unless the output is content. Leaving out labelled outputs, a fifth
+// at a time, chose the bars of failures, but for the one of callers that tell.
 const (
-	messageBar = 0.5
-	contentBar = 0.72
-	commandBar = 0.55 // of a command that does more than show what others wrote
-	memberBar  = 0.75 // of a structure, whose members are data more often than not
-	toldBar    = 0.9  // of a call whose source is known to report the tool's failures, and did not
-	nothingBar = 0.6
-	soughtBar  = 0.45 // of a short message of a tool that looks for something
+	complaintBar = 0.3 // of what a tool does, where a line of its output begins as a message of an error
+	messageBar   = 0.5
+	contentBar   = 0.72
+	commandBar   = 0.55 // of a command that does more than show what others wrote
+	memberBar    = 0.75 // of a structure, whose members are data more often than not
+	toldBar      = 0.9  // of a call whose source is known to report the tool's failures, and did not
+	nothingBar   = 0.6
+	soughtBar    = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
@@ -33,9 +36,12 @@ const scoreRule = "score"
 // scored asks the learned score, where no fact decides.
 func scored(v *view) finding {
 	failed, nothing := v.score()
-	if failed >= messageBar { // the lowest
+	if failed >= complaintBar { // the lowest
 		if failed >= v.bar() {
-			why := fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
+			why := "a line begins as a message of an error"
+			if failed >= messageBar {
+				why = fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
+			}
 			return fails(scoreRule, strongestLine(v.out), why).unsure()
 		}
 	}
@@ -55,7 +61,9 @@ func (v *view) bar() float64 {
 	switch is := v.ask.purposes & (commanding | content); {
 	case v.prof.tells(v.call):
 		return toldBar
-	case !is.is(content) && errortext.Heads(v.out.first().low()), !is.is(commanding) && v.out.short(3, 300):
+	case !is.is(content) && !v.body.OK() && v.complains():
+		return complaintBar
+	case !is.is(commanding) && v.out.short(3, 300):
 		return messageBar
 	case v.body.OK():
 		return memberBar
@@ -63,6 +71,18 @@ func (v *view) bar() float64 {
 		return commandBar
 	}
 	return contentBar
+}
+
+// complains reports whether a line that the call did not bring begins as a message of an error:
+// programs often say first what they are about to do.
+func (v *view) complains() bool {
+	for i := range v.out.lines {
+		l := &v.out.lines[i]
+		if errortext.Heads(l.low()) && !strings.Contains(v.ask.text, l.s) {
+			return true
+		}
+	}
+	return false
 }
 
 // score is what the model says of the call: how probable it is that it failed, and

@@ -51,6 +51,34 @@ func TestContentIsBelievedToTellOfAFailureLastOfAll(t *testing.T) {
 	}
 }
 
+// Programs say first what they are about to do, so that a message of an error stands on any line.
+// It is believed of what a tool did, not of what was read.
+func TestALineThatBeginsAsAMessageOfAnErrorIsBelieved(t *testing.T) {
+	m, err := score.Decode(score.Encode([2]float64{-0.405, -9}, new([2][1 << score.Bits]float64))) // .4 of everything
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := rules.New().With(m)
+	const begins, says = "counting the bolts in the box\n", "error: the box is locked\n"
+	for _, c := range []struct {
+		tool, input, output string
+		failed              bool
+	}{
+		{"bash", `{"command":"sort-stock --all"}`, begins + says + begins, true},
+		{"bash", `{"command":"sort-stock --all"}`, begins + "the box is locked\n" + begins, false},
+		{"bash", `{"command":"sort-stock --all"}`, "[\n" + `"error: the box is locked"` + "\n]", false},
+		{"bash", `{"command":"sort-stock --say 'error: the box is locked'"}`, begins + says + begins, false},
+		{"bash", `{"command":"cat stock.txt"}`, begins + says + begins, false},
+		{"read_file", `{"path":"stock.txt"}`, begins + says + begins, false},
+		{"stock", `{"id":7}`, begins + says + begins, true},
+	} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
+		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
+			t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+		}
+	}
+}
+
 // A number is a status where its name or the words beside it say so.
 func TestANumberAloneIsNoStatus(t *testing.T) {
 	j := rules.New()
