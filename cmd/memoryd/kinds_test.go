@@ -86,3 +86,19 @@ func TestALabelOnAKindHoldsForItsLikeAndCanBeTakenBack(t *testing.T) {
 		t.Errorf("after the form: %+v", k)
 	}
 }
+
+func TestALabelShowsTwentyOfTheCallsThatItChanges(t *testing.T) {
+	p := newPages(t, "off")
+	for n := range 23 {
+		p.api("POST", "/add_tool_call_result", fmt.Sprintf(`{"workspace_id":"w","tool_call_results":[{"tool_name":"door","input":{"room":%d},
+			"output":"The door of room %d moves slowly today","success":true}]}`, n, n), 200)
+	}
+	var done ops.LabelledKind
+	path := "/v1/workspaces/w/tools/door/kinds/" + kindsOf(p).Kinds[0].ID
+	if err := json.Unmarshal([]byte(p.api("PUT", path, `{"score":0,"by":"ann","preview":true}`, 200)), &done); err != nil {
+		t.Fatal(err)
+	}
+	if done.Changes <= 20 || done.Changes != done.Calls || len(done.Examples) != 20 {
+		t.Errorf("%d calls, %d changes, %d examples", done.Calls, done.Changes, len(done.Examples))
+	}
+}
