@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"memoryd"
@@ -93,5 +95,28 @@ func TestMessagesAreToldByWordOrByForm(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A message is one whether its call is kept whole or not, whatever wrapper it stands in, and however many
+// there are of what it lists.
+func TestAMessageIsOneBehindAWrapperAndWithAListOfAnyLength(t *testing.T) {
+	t.Parallel()
+	var calls []memoryd.Call
+	for i := range 12 {
+		there := strings.Repeat(fmt.Sprintf("'s%d', ", i), i%4) + "'last'"
+		calls = append(calls, memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "edit"}, Key: memoryd.CallKey{byte(i), 4}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
+			Output:   "Error executing tool edit: Sheet 'x" + strconv.Itoa(i) + "' is not there. Available sheets: " + there,
+			Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i/2), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+		})
+	}
+	obs := evidence.Merge(nil, calls)
+	for i := range obs[:6] {
+		obs[i].Trim()
+	}
+	found := evidence.Mine("edit", obs, calls).Messages
+	if len(found) != 1 || found[0].Text != "Sheet … is not there. Available sheets: …" || found[0].Calls != 12 {
+		t.Errorf("got %+v", found)
 	}
 }

@@ -120,8 +120,8 @@ const (
 // its beginning on; the whole where no line reads like a message. Which line
 // tells is for internal/errortext to say.
 func messageOf(output string) string {
-	line := errortext.Message(output)
 	text := errortext.Unwrap(output)
+	line := errortext.Message(text)
 	if line == "" {
 		return textsafe.Line(text, messageRunes)
 	}
@@ -162,6 +162,11 @@ const maxTokens = 40
 // piece is one token of a message: as it stands and with its variable part masked.
 type piece struct{ raw, mask string }
 
+// varies reports whether nothing of the token is the same in each message, listed whether the next of a
+// list may follow it.
+func (p *piece) varies() bool { return strings.Trim(p.mask, ",.;") == maskAny }
+func (p *piece) listed() bool { return p.varies() && strings.HasSuffix(p.raw, ",") }
+
 // tokens cuts a message at white space, keeping a short quoted text in one piece.
 var tokens = regexp.MustCompile("[\"'`‘“][^\"'`’”]{0,118}[\"'`’”]\\S*|\\S+")
 
@@ -174,7 +179,12 @@ func pieces(message string) (ps []piece) {
 		words = tokens.FindAllString(message, maxTokens)
 	}
 	for _, t := range words[:min(len(words), maxTokens)] {
-		ps = append(ps, piece{t, errortext.Masked(t)})
+		p := piece{t, errortext.Masked(t)}
+		if n := len(ps) - 1; n >= 0 && ps[n].listed() && p.varies() {
+			ps[n] = piece{ps[n].raw + " " + t, p.mask} // one list, of however many
+			continue
+		}
+		ps = append(ps, p)
 	}
 	return ps
 }

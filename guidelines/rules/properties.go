@@ -197,6 +197,8 @@ const (
 	leftOut = "" // in a set: good calls did without
 )
 
+var ofElements = map[LeafKind]string{Object: " of objects", Array: " of lists", Text: " of texts", Number: " of numbers"}
+
 // typeOf says what the value of the first leaf is, of a list also what its first element is; "" for an empty
 // list, which says nothing of its elements.
 func typeOf(leaves []Leaf) string {
@@ -213,10 +215,8 @@ func typeOf(leaves []Leaf) string {
 		return ""
 	case l.null():
 		return aNull
-	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Object:
-		return aList + " of objects"
-	case l.Kind == Array && len(leaves) > 1 && leaves[1].Kind == Text:
-		return aList + " of texts"
+	case l.Kind == Array && len(leaves) > 1:
+		return aList + ofElements[leaves[1].Kind]
 	case l.Kind == Array:
 		return aList
 	}

@@ -17,6 +17,7 @@ import (
 
 var (
 	slotNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
+	quotedList = regexp.MustCompile("(?:'[^']*'|\"[^\"]*\"|`[^`]*`|@)(?:(?:, | or | and )(?:'[^']*'|\"[^\"]*\"|`[^`]*`|@))*")
 	signed     = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
 	longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
 )

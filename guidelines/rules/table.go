@@ -136,15 +136,15 @@ func rowsOf(calls []Call, most int) []row {
 	return rows
 }
 
-// mostCodes is how many kinds of failure may differ in numbers alone. More are one kind: their
-// numbers count something, and are no codes.
+// mostCodes is how many kinds of failure may differ in numbers or in quoted lists alone. More are one
+// kind: the numbers count something, and are no codes, and the lists tell what there is now.
 const mostCodes = 6
 
-// joinKinds makes one kind of those that differ in numbers that count something.
+// joinKinds makes one kind of those that differ in numbers that count something, or in lists.
 func joinKinds(rows []row, kinds map[string]int) {
 	variants, joined := map[string]int{}, map[string]string{}
 	for k := range kinds {
-		joined[k] = signed.ReplaceAllString(k, "#")
+		joined[k] = signed.ReplaceAllString(quotedList.ReplaceAllString(k, "…"), "#")
 		variants[joined[k]]++
 	}
 	for i := range rows {

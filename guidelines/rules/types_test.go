@@ -21,6 +21,8 @@ func TestAValueOfAnotherTypeIsToldAndMended(t *testing.T) {
 		{"JSON as a text", []string{`{"a":"x%d"}`}, []string{`"{\"a\":\"b\"}"`}, `{"a":"b"}`, "Give `v` as an object"},
 		{"one text for a list", []string{`["x%d"]`, `["x","y%d"]`}, []string{`"one"`, `"two"`}, `["one"]`, "Give `v` as a list of texts"},
 		{"perhaps several in one text", []string{`["x%d"]`}, []string{`"one,two"`}, "", "Give `v` as a list of texts"},
+		{"one row for a list of them", []string{`[[%d,"x"],[7,"y"]]`}, []string{`[3,"x"]`}, `[[3,"x"]]`, "Give `v` as a list of lists"},
+		{"numbers for texts", []string{`["x%d"]`}, []string{`[1,2]`, `[3]`}, "", "Give `v` as a list of texts"},
 		{"a list for its element", []string{`{"a":"x%d"}`}, []string{`[{"a":"b"}]`}, `{"a":"b"}`, "Give `v` as an object"},
 		{"a list of several for one", []string{`{"a":"x%d"}`}, []string{`[{"a":"b"},{"a":"c"}]`}, "", "Give `v` as an object"},
 		{"a number as a text", []string{`%d`}, []string{`"7"`, `"12"`}, `7`, "Give `v` as a whole number"},

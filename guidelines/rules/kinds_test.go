@@ -1,0 +1,37 @@
+package rules
+
+import (
+	"fmt"
+	"testing"
+)
+
+// What a tool lists in a message is what there is now: messages that differ in nothing else are of one kind
+// of failure. Few that differ in a word or a code are not.
+func TestMessagesThatDifferInWhatTheyListAreOfOneKind(t *testing.T) {
+	kinds := func(message func(i int) string) int {
+		var calls []Call
+		for i := range 40 {
+			calls = append(calls, call(i, fmt.Sprintf(`{"sheet":"x%d"}`, i), message(i/4)))
+		}
+		got := map[string]bool{}
+		for _, r := range rowsOf(calls, Compared) {
+			got[r.kind] = true
+		}
+		return len(got)
+	}
+	for name, c := range map[string]struct {
+		message func(i int) string
+		want    int
+	}{
+		"lists": {func(i int) string {
+			return fmt.Sprintf(`not there. Available: 'Sheet1', "s%c" and 'last'`, 'a'+rune(i))
+		}, 1},
+		"one of each": {func(i int) string { return fmt.Sprintf("no 's%c'", 'a'+rune(i)) }, 1},
+		"few":         {func(i int) string { return fmt.Sprintf("'%c' is required", "abc"[i%3]) }, 3},
+		"words":       {func(i int) string { return fmt.Sprintf("reason %c", 'a'+rune(i)) }, 10},
+	} {
+		if got := kinds(c.message); got != c.want {
+			t.Errorf("%s: %d kinds, want %d", name, got, c.want)
+		}
+	}
+}
