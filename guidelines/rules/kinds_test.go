@@ -11,7 +11,7 @@ func TestMessagesThatDifferInWhatTheyListAreOfOneKind(t *testing.T) {
 	kinds := func(message func(i int) string) int {
 		var calls []Call
 		for i := range 40 {
-			calls = append(calls, call(i, fmt.Sprintf(`{"sheet":"x%d"}`, i), message(i/4)))
+			calls = append(calls, call(i, fmt.Sprintf(`{"sheet":"x%d"}`, i), message(i/2)))
 		}
 		got := map[string]bool{}
 		for _, r := range rowsOf(calls, Compared) {
@@ -28,7 +28,8 @@ func TestMessagesThatDifferInWhatTheyListAreOfOneKind(t *testing.T) {
 		}, 1},
 		"one of each": {func(i int) string { return fmt.Sprintf("no 's%c'", 'a'+rune(i)) }, 1},
 		"few":         {func(i int) string { return fmt.Sprintf("'%c' is required", "abc"[i%3]) }, 3},
-		"words":       {func(i int) string { return fmt.Sprintf("reason %c", 'a'+rune(i)) }, 10},
+		"codes":       {func(i int) string { return fmt.Sprintf("E%d: no 's%c'", i%2, 'a'+rune(i)) }, 2},
+		"words":       {func(i int) string { return fmt.Sprintf("reason %c", 'a'+rune(i)) }, 20},
 	} {
 		if got := kinds(c.message); got != c.want {
 			t.Errorf("%s: %d kinds, want %d", name, got, c.want)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,22 +137,28 @@ func rowsOf(calls []Call, most int) []row {
 	return rows
 }
 
-// mostCodes is how many kinds of failure may differ in numbers or in quoted lists alone. More are one
+// mostCodes is how many kinds of failure may differ in numbers alone, or in quoted lists. More are one
 // kind: the numbers count something, and are no codes, and the lists tell what there is now.
 const mostCodes = 6
 
-// joinKinds makes one kind of those that differ in numbers that count something, or in lists.
+// joinKinds makes one kind of those that differ in lists, and of those that differ in numbers that count
+// something: one after the other, so that a code beside a list stays.
 func joinKinds(rows []row, kinds map[string]int) {
-	variants, joined := map[string]int{}, map[string]string{}
-	for k := range kinds {
-		joined[k] = signed.ReplaceAllString(quotedList.ReplaceAllString(k, "…"), "#")
-		variants[joined[k]]++
-	}
-	for i := range rows {
-		r := &rows[i]
-		if k := joined[r.kind]; r.Bad && variants[k] > mostCodes {
-			r.kind, r.said = k, k
-			kinds[k]++
+	for _, mask := range [...]struct {
+		form *regexp.Regexp
+		by   string
+	}{{quotedList, "…"}, {signed, "#"}} {
+		variants, joined := map[string]int{}, map[string]string{}
+		for k := range kinds {
+			joined[k] = mask.form.ReplaceAllString(k, mask.by)
+			variants[joined[k]]++
+		}
+		for i := range rows {
+			r := &rows[i]
+			if k := joined[r.kind]; r.Bad && variants[k] > mostCodes {
+				r.kind, r.said = k, k
+				kinds[k]++
+			}
 		}
 	}
 }
