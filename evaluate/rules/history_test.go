@@ -73,13 +73,16 @@ func TestProfileIgnoresPendingCalls(t *testing.T) {
 }
 
 func TestACallerThatReportsEachFailureIsBelievedOverALikelyScore(t *testing.T) {
-	report := func(source string, told, hidden int) *rules.Profile {
+	reportBy := func(rule, source string, told, hidden int) *rules.Profile {
 		return learn(told+hidden, func(i int) memoryd.Call {
 			c := judged("no such cipher", 0, 0, -1)
 			c.Metadata = memoryd.WithSource(nil, source)
-			c.Success, c.Evaluation.Rule = i >= told, "error-text"
+			c.Success, c.Evaluation.Rule = i >= told, rule
 			return c
 		})
+	}
+	report := func(source string, told, hidden int) *rules.Profile {
+		return reportBy("error-text", source, told, hidden)
 	}
 	j := rules.New()
 	judge := func(out string, p *rules.Profile) float64 {
@@ -100,6 +103,7 @@ func TestACallerThatReportsEachFailureIsBelievedOverALikelyScore(t *testing.T) {
 			"the caller reported failures":         {report("ann", 3, 0), memoryd.ScoreSuccess},
 			"it reported too few":                  {report("ann", 2, 0), memoryd.ScoreFailure},
 			"it reported some, and others not":     {report("ann", 9, 1), memoryd.ScoreFailure},
+			"others only read like failures":       {reportBy("score", "ann", 3, 9), memoryd.ScoreSuccess},
 			"another caller reported the failures": {report("ben", 9, 0), memoryd.ScoreFailure},
 		}
 		for name, tc := range tests {

@@ -53,18 +53,19 @@ func TestReadReplyMendsWhatModelsGetWrong(t *testing.T) {
 		text        string // of the member "s"
 		mended, cut bool
 	}{
-		"JSON":               {`{"a": 1, "s": "x"}`, "a s", "x", false, false},
-		"trailing comma":     {`{"a": 1, "s": "x",}`, "a s", "x", true, false},
-		"missing comma":      {"{\"a\": 1\n\"s\": \"x\"}", "a s", "x", true, false},
-		"single quotes":      {`{'a': 1, 's': 'it's'}`, "a s", "it's", true, false},
-		"typographic quotes": {`{“a”: 1, “s”: “x”}`, "a s", "x", true, false},
-		"bare names":         {`{a: 1, s: "x"}`, "a s", "x", true, false},
-		"comments":           {"{\"a\": 1, // one\n \"s\": \"x\" /* end */}", "a s", "x", true, false},
-		"raw line end":       {"{\"s\": \"x\ny\"}", "s", "x\ny", true, false},
-		"unescaped quotes":   {`{"s": "the "foo" call", "a": 0}`, "s a", `the "foo" call`, true, false},
-		"cut":                {`{"a": 1, "s": "lost`, "a s", "lost", false, true},
-		"surrogates":         {`{"s": "\ud83d\ude00"}`, "s", "😀", false, false},
-		"a value per equals": {`{a=1;s="x"}`, "a s", "x", true, false},
+		"JSON":                {`{"a": 1, "s": "x"}`, "a s", "x", false, false},
+		"trailing comma":      {`{"a": 1, "s": "x",}`, "a s", "x", true, false},
+		"missing comma":       {"{\"a\": 1\n\"s\": \"x\"}", "a s", "x", true, false},
+		"single quotes":       {`{'a': 1, 's': 'it's'}`, "a s", "it's", true, false},
+		"typographic quotes":  {`{“a”: 1, “s”: “x”}`, "a s", "x", true, false},
+		"bare names":          {`{a: 1, s: "x"}`, "a s", "x", true, false},
+		"comments":            {"{\"a\": 1, // one\n \"s\": \"x\" /* end */}", "a s", "x", true, false},
+		"raw line end":        {"{\"s\": \"x\ny\"}", "s", "x\ny", true, false},
+		"unescaped quotes":    {`{"s": "the "foo" call", "a": 0}`, "s a", `the "foo" call`, true, false},
+		"cut":                 {`{"a": 1, "s": "lost`, "a s", "lost", false, true},
+		"surrogates":          {`{"s": "\ud83d\ude00"}`, "s", "😀", false, false},
+		"a word before a key": {`{"s": x"a": 1}`, "s a", "x", true, false},
+		"a value per equals":  {`{a=1;s="x"}`, "a s", "x", true, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
