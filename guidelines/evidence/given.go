@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -81,6 +82,16 @@ func (r *run) since(tool string, n int) uint32 {
 		}
 	}
 	return mask
+}
+
+// newest are the places of the first n tools in the order of their last good answers, the newest first.
+func (r *run) newest(n int) []uint8 {
+	places := make([]uint8, n)
+	for i := range places {
+		places[i] = uint8(i) //nolint:gosec // below maxBefore
+	}
+	slices.SortFunc(places, func(a, b uint8) int { return cmp.Compare(r.good[b], r.good[a]) })
+	return places
 }
 
 // place is where a tool that answered stands among those of the run; false for one too many.

@@ -99,6 +99,8 @@ type called struct {
 // what the newest answer said beside it.
 type stood struct {
 	tool  uint8 // its place in the tools
+	by    uint8 // the place of the one that showed it last
+	at    int32 // the good call that did
 	state string
 }
 
@@ -136,7 +138,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if ob.Named {
-		ob.Last, ob.Since = r.last(o.seed, ob.leaves), r.since(c.Tool, n)
+		ob.Last, ob.Since, ob.Newest = r.last(o.seed, ob.leaves), r.since(c.Tool, n), r.newest(n)
 	}
 	if wrong(c) {
 		return ob
@@ -160,7 +162,7 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 			}
 			s := Source{Path: l.Path}
 			if at, ok := r.values[maphash.String(o.seed, l.Text)]; ok {
-				if s.Tool = r.tools[at.tool]; !listed {
+				if s.Tool, s.Old = r.tools[at.tool], r.good[at.by] > int(at.at); !listed {
 					s.State = at.state
 				}
 			}
@@ -216,9 +218,12 @@ func (r *run) learn(seed maphash.Seed, at int, output string) {
 		if mark != 0 && len(r.values) < maxRunValues {
 			if v := strings.Trim(text[from:i], ".:"); rules.IdentifierLike(v) {
 				h := maphash.String(seed, v)
-				if _, known := r.values[h]; !known {
-					r.values[h] = stood{tool: uint8(at)} //nolint:gosec // below maxRunTools
+				old, known := r.values[h]
+				if !known {
+					old.tool = uint8(at) //nolint:gosec // below maxRunTools
 				}
+				old.by, old.at = uint8(at), int32(r.answers) //nolint:gosec // below maxRunTools; counted
+				r.values[h] = old
 			}
 		}
 		from, mark = i+1, 0

@@ -222,7 +222,7 @@ func (s *search) candidates(cols []column) {
 // comparable counts the good calls that can speak against a condition: of where a value came from,
 // those whose value is like an identifier.
 func (s *search) comparable(h *hypothesis) (n float64) {
-	if h.what != unseen {
+	if h.what != unseen && h.what != outdated {
 		return s.good
 	}
 	for i := range s.rows {

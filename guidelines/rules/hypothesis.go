@@ -27,6 +27,7 @@ const (
 	offStep
 	inState
 	unseen
+	outdated
 	apart
 	both
 	neither
@@ -37,6 +38,7 @@ const (
 	aboveWithout
 	notBefore
 	notSince
+	notAgain
 	lastIs
 	lastNotIn
 	has
@@ -110,6 +112,9 @@ var conditions = []condition{
 	unseen: {name: "unseen", holds: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
 	}},
+	outdated: {name: "outdated", holds: func(h *hypothesis, r *row, _ value) bool {
+		return r.stood(h.p, func(s Source) bool { return s.Old })
+	}},
 	apart: {name: "apart", line: "Give {p} and {q} together, or neither", holds: func(h *hypothesis, r *row, v value) bool {
 		return (v.kind == absent) != (r.in[h.q].kind == absent)
 	}},
@@ -147,6 +152,9 @@ var conditions = []condition{
 	notSince: {name: "not_since", line: "Call `{tool}` first, each time", holds: func(h *hypothesis, r *row, _ value) bool {
 		at := slices.Index(r.Before, h.tool)
 		return r.Since != 0 && (at < 0 || r.Since&(1<<at) == 0)
+	}},
+	notAgain: {name: "not_again", line: "Call `{tool}` first, after each `{value}`", holds: func(h *hypothesis, r *row, _ value) bool {
+		return r.rank(h.set[0]) < r.rank(h.tool)
 	}},
 	lastIs: {
 		name: "last_is", finer: true, line: "Give no {p} that the run last used in {any}",

@@ -52,6 +52,11 @@ func (h *hypothesis) varied(shown []string) string {
 			return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
 		}
 		return "Copy {p} exactly from an earlier answer"
+	case outdated:
+		if h.tool != "" {
+			return "Copy {p} from the newest answer of `{tool}`"
+		}
+		return "Copy {p} from the newest answer"
 	case lastNotIn:
 		switch {
 		case slices.Contains(h.set, unused):

@@ -302,43 +302,71 @@ func (c *column) written(rows []row) (out []hypothesis) {
 	slices.SortStableFunc(out, func(a, b hypothesis) int {
 		return strings.Index(usualMarks, a.set[0]) - strings.Index(usualMarks, b.set[0])
 	})
-	for _, m := range c.by(marks).of(c.good, 0) {
+	for _, m := range c.by(marks).of(c.good-int(maxWrong*float64(c.good)), 0) {
 		out = append(out, hypothesis{what: unmarked, p: c.name, set: []string{m}})
 	}
 	good := c.texts.of(1, 0)
 	if len(good) < minGood {
 		return out
 	}
-	first, last := good[0], good[len(good)-1] // sorted: what both begin with, all do
-	n := 0
-	for n < min(len(first), len(last)) && first[n] == last[n] {
-		n++
-	}
-	if folder := first[:strings.LastIndexByte(first[:n], '/')+1]; c.allowed(rows, folder) {
+	like := good[len(good)/2] // sorted, so that what most begin with it does
+	begun := like[:c.mostly(func(s string) (n int) {
+		for n < min(len(s), len(like)) && s[n] == like[n] {
+			n++
+		}
+		return n
+	})]
+	if folder := begun[:strings.LastIndexByte(begun, '/')+1]; c.allowed(rows, folder) {
 		out = append(out, hypothesis{what: beginsNot, p: c.name, set: []string{folder}})
 	}
-	s := strings.TrimRight(first[:n], " ")
-	for at := 0; at >= 0 && !affix(s); { // else the words, else the mark
-		if at = strings.LastIndexByte(s, ' '); at >= 0 {
-			s = s[:at]
-		} else {
-			s = opening(s)
-		}
+	s := strings.TrimRight(begun, " ")
+	for s != "" && (!affix(s) || s[0] == '/' && opening(s) != s) { // the folders of a path are not told
+		s = shortened(s)
 	}
-	if affix(s) {
+	if s != "" {
 		out = append(out, hypothesis{what: beginsNot, p: c.name, set: []string{s}})
 	}
-	s = first
-	for _, t := range good {
-		for !strings.HasSuffix(t, s) {
-			_, size := utf8.DecodeRuneInString(s)
-			s = s[size:]
+	s = like[len(like)-c.mostly(func(s string) (n int) {
+		for n < min(len(s), len(like)) && s[len(s)-1-n] == like[len(like)-1-n] {
+			n++
 		}
+		return n
+	}):]
+	for s != "" && !utf8.RuneStart(s[0]) {
+		s = s[1:]
 	}
 	if affix(s) {
 		out = append(out, hypothesis{what: endsNot, p: c.name, set: []string{s}})
 	}
 	return out
+}
+
+// mostly is how much nearly all good calls have at least of what their texts have so much of.
+func (c *column) mostly(much func(s string) int) int {
+	calls := map[int]int{}
+	for s, n := range c.texts {
+		if n.good > 0 {
+			calls[much(s)] += n.good
+		}
+	}
+	left := int(maxWrong * float64(c.good)) // may have less
+	for _, least := range slices.Sorted(maps.Keys(calls)) {
+		if left -= calls[least]; left < 0 {
+			return least
+		}
+	}
+	return 0
+}
+
+// shortened is the longest text that another begins with and that ends where a word does, or with a mark.
+func shortened(s string) string {
+	_, last := utf8.DecodeLastRuneInString(s)
+	at := strings.LastIndexFunc(s[:len(s)-last], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if at < 0 {
+		return ""
+	}
+	_, mark := utf8.DecodeRuneInString(s[at:])
+	return strings.TrimRight(s[:at+mark], " ")
 }
 
 // allowed reports whether messages to enough calls with a path elsewhere name a folder.

@@ -237,7 +237,10 @@ func (s *search) propose(cols []column) []hypothesis {
 	if s.where != "" {
 		return out
 	}
-	return append(out, orders(rows)...)
+	if out = append(out, orders(rows)...); s.hints {
+		return out // of so many pairs, one call tells nothing
+	}
+	return append(out, s.renewals()...)
 }
 
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
@@ -426,12 +429,13 @@ func divisor(a, b float64) float64 {
 // sources are the hypotheses on where the value of a parameter came from, and on what
 // was said of it there.
 func sources(rows []row, p string) []hypothesis {
-	tools, states := map[string]int{}, map[string]int{}
+	tools, states, old := map[string]int{}, map[string]int{}, false
 	for i := range rows {
 		s, ok := rows[i].source(p)
 		switch {
 		case !ok:
 		case rows[i].Bad:
+			old = old || s.Old
 			for f := range strings.FieldsSeq(s.State) {
 				if !isNumber(f) {
 					states[f]++
@@ -457,6 +461,10 @@ func sources(rows []row, p string) []hypothesis {
 			}
 		}
 		out = append(out, h)
+		if old {
+			h.what = outdated
+			out = append(out, h)
+		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(states)) {
 		if states[f] >= minCalls && len(out) < maxStates {

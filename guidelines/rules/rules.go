@@ -69,6 +69,9 @@ type Seen struct {
 	// last good call in the run. Both are unknown where Since is 0.
 	Last  []Used `json:"l,omitempty"`
 	Since uint32 `json:"g,omitzero"`
+	// Newest are the places in Before of tools in the order of their last good answers, the newest
+	// first.
+	Newest []uint8 `json:"b,omitempty"`
 }
 
 // Source is the place in the run where a value of the input was seen before.
@@ -79,6 +82,8 @@ type Source struct {
 	// State is what the newest answer had beside the value, as "status=open", separated by
 	// blanks.
 	State string `json:"s,omitempty"`
+	// Old reports that the tool that showed the value last has answered since without it.
+	Old bool `json:"o,omitzero"`
 }
 
 // Used is in which tool the value of a parameter was used last, as "tool parameter": as the same
@@ -176,7 +181,7 @@ func (r *Rule) GroundID() string {
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
 	switch r.when.what {
-	case is, lastIs, inState, begins, says, exceeds, marked, unmarked:
+	case is, lastIs, inState, begins, says, exceeds, marked, unmarked, notAgain:
 		return r.when.set
 	default:
 		return nil
@@ -291,8 +296,12 @@ func (r *Rule) Alone() bool { return r.when.what != taken && r.when.what != take
 // About reports whether the rule is about a property of the run's earlier answers. Then it
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
-	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore || r.when.what == notSince || r.when.what == exceeds ||
-		r.when.what == lastIs || r.when.what == lastNotIn
+	switch r.when.what {
+	case unseen, outdated, inState, notBefore, notSince, notAgain, exceeds, lastIs, lastNotIn:
+		return true
+	default:
+		return false
+	}
 }
 
 // Compared is how many of the newest calls are compared.

@@ -173,3 +173,28 @@ func TestAMessageThatJoinsTheWordsOtherwiseSaysWhichParameterIsToBlame(t *testin
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestHowNearlyAllGoodTextsBeginAndEndIsToldThoughOneIsOtherwise(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 40 {
+		place := fmt.Sprintf("%s.example/page%s", strings.Repeat("a", 1+i%4), strings.Repeat("1-", i%7))
+		calls = append(calls, call(i, fmt.Sprintf(`{"url":"http://%s.html"}`, place), ""))
+		if i%3 == 0 {
+			calls = append(calls, call(i, fmt.Sprintf(`{"url":"%s.html"}`, place), "no such scheme"))
+		}
+	}
+	calls = append(calls, call(1, `{"url":"home"}`, ""))
+	if got := lines(Find("open", calls)); got != "Begin `url` with \"http://\"\n" {
+		t.Errorf("got %q", got)
+	}
+	for i := range calls {
+		calls[i].Input = []byte(strings.Replace(string(calls[i].Input), "http://", "", 1))
+		if calls[i].Bad {
+			calls[i].Input = []byte(strings.Replace(string(calls[i].Input), ".html", ".pdf", 1))
+		}
+	}
+	if got := lines(Find("open", calls)); got != "End `url` with \".html\"\n" {
+		t.Errorf("got %q", got)
+	}
+}
