@@ -47,7 +47,6 @@ type aspect uint8
 
 const (
 	opening aspect = iota // the form of how a text starts, capitals told from small letters
-	place                 // folders, by each prefix of a path
 	given                 // a value, or how large it is
 	word
 	pair // of words
@@ -121,11 +120,10 @@ func (c *collector) leaf(l *leaf) {
 	}
 }
 
-// text notes words and pairs of them, how the text opens, and the folders of paths.
+// text notes words and pairs of them, and how the text opens.
 func (c *collector) text(at hash, l *leaf) {
-	lower := strings.ToLower(l.Text)
 	last := hash(0)
-	for w := range strings.FieldsFuncSeq(lower, separates) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(l.Text), separates) {
 		h := seed.add(w)
 		c.put(word, at.with(h))
 		if last != 0 && !strings.ContainsAny(w, "0123456789") { // such words hardly come in the same pair again
@@ -137,30 +135,5 @@ func (c *collector) text(at hash, l *leaf) {
 		c.form = appendSkeleton(c.form[:0], first)
 		c.put(opening, at.bytes(c.form))
 		break
-	}
-	for f := range strings.FieldsSeq(lower) {
-		prefixes(f, func(p string) { c.put(place, at.add(p)) })
-	}
-}
-
-// mostPrefixes is how deep into a path is looked.
-const mostPrefixes = 4
-
-// prefixes gives the folders of a text that is a path.
-func prefixes(s string, give func(string)) {
-	if strings.IndexByte(s, '/') < 0 {
-		return
-	}
-	s = strings.Trim(s, "'\"`(){}[],;")
-	for n, at := 0, 0; n < mostPrefixes; n++ {
-		next := strings.IndexByte(s[min(len(s), at+1):], '/')
-		if next < 0 {
-			if n > 0 || strings.HasPrefix(s, "/") {
-				give(s)
-			}
-			return
-		}
-		at += 1 + next
-		give(s[:at])
 	}
 }
