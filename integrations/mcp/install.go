@@ -23,7 +23,6 @@ type host struct {
 	kind string // set as `type` of an entry, where the host wants one
 	list bool   // the command and its arguments are one list
 	more string // members that an entry needs besides, with a comma after each
-	text bool   // what an entry was is kept as it was written
 }
 
 // hosts are the clients that the configuration of is known, by name.
@@ -99,7 +98,7 @@ func (c Change) Write() (backup string, err error) {
 func Install(client, home, wrap string, entry Entry) (Change, error) {
 	return edit(client, home, func(servers map[string]json.RawMessage, h host) (string, json.RawMessage, error) {
 		if wrap == "" {
-			return "memoryd", entryJSON(entry, h, h.kind, nil), nil
+			return "memoryd", textOf(entryOf(entry, h, h.kind, true)), nil
 		}
 		raw, ok := servers[wrap]
 		if !ok {
@@ -161,13 +160,14 @@ func planned(path string, edit func(text []byte) ([]byte, error)) (Change, error
 	return c, nil
 }
 
-// entryJSON writes an entry in the shape of a host. A kind of "" is left out.
-func entryJSON(e Entry, h host, kind string, rest map[string]json.RawMessage) json.RawMessage {
+// entryOf is an entry in the shape of a host, without blanks. A kind of "" is left out; an entry
+// that is new has the members that the host needs besides.
+func entryOf(e Entry, h host, kind string, isNew bool) *hujson.Object {
 	var head string
 	if kind != "" {
 		head = `"type":"` + kind + `",`
 	}
-	if rest == nil {
+	if isNew {
 		head += h.more
 	}
 	all, _ := readLoose([]byte("{" + head + "}")) // it stands in this file
@@ -177,7 +177,9 @@ func entryJSON(e Entry, h host, kind string, rest map[string]json.RawMessage) js
 		put(all, "command", valueOf(jsonOf(e.Command)))
 		put(all, "args", valueOf(jsonOf(e.Args)))
 	}
-	return with(all, rest)
+	v := hujson.Value{Value: all}
+	v.Minimize()
+	return all
 }
 
 // started reads how an entry of a host starts its server.
@@ -194,14 +196,16 @@ func started(raw json.RawMessage, h host) (e Entry, err error) {
 	return e, err
 }
 
+// starting are the members that say how a server is started, or where it listens.
+var starting = []string{"command", "args", "type", "url", "serverUrl", "httpUrl"}
+
 // wrapEntry puts the wrapper before a server. What it does not understand of the
 // entry, such as its environment, stays.
 func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error) {
-	var rest map[string]json.RawMessage
-	if err := json.Unmarshal(plainJSON(raw), &rest); err != nil {
+	all, err := readLoose(raw)
+	if err != nil {
 		return nil, err
 	}
-	var address string
 	was, err := started(plainJSON(raw), h)
 	if err != nil {
 		return nil, err
@@ -209,88 +213,89 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 	if slices.Contains(was.Args, "mcp-wrap") {
 		return nil, errors.New("it is wrapped already")
 	}
-	kind := text(rest["type"])
-	for _, name := range addressing[1:] {
-		if address == "" {
-			address = text(rest[name])
-		}
+	if h.key != "" { // else the file keeps its lines
+		entry.Args = append(entry.Args, "--was", string(outline(raw)))
 	}
-	switch {
+	member := func(name string) string {
+		if i := place(all, name); i >= 0 {
+			return text(textOf(all.Members[i].Value.Value))
+		}
+		return ""
+	}
+	kind := member("type")
+	switch address := cmp.Or(member("url"), member("serverUrl"), member("httpUrl")); {
 	case was.Command != "":
 		entry.Args = append(append(entry.Args, "--", was.Command), was.Args...)
-	case address != "":
-		if _, has := rest["headers"]; has {
-			return nil, errors.New("it has headers of its own; wrap it by hand with --remote and MEMORYD_REMOTE_TOKEN")
-		}
-		if h.text {
-			entry.Args = append(entry.Args, "--was", addressed(raw))
-		}
+	case address == "":
+		return nil, errors.New("it has neither a command nor a url")
+	case place(all, "headers") >= 0:
+		return nil, errors.New("it has headers of its own; wrap it by hand with --remote and MEMORYD_REMOTE_TOKEN")
+	default:
 		entry.Args = append(entry.Args, "--remote", address)
 		if kind != "" {
 			kind = cmp.Or(h.kind, "stdio")
 		}
-	default:
-		return nil, errors.New("it has neither a command nor a url")
 	}
-	for _, name := range append([]string{"command", "args"}, addressing...) {
-		delete(rest, name)
+	now := entryOf(entry, h, kind, false)
+	keep(now, all)
+	return textOf(now), nil
+}
+
+// outline is the text of an entry without the values that stay in it, some of which are secret.
+func outline(raw json.RawMessage) []byte {
+	all, _ := readLoose(raw) // it was read before
+	for i := range all.Members {
+		if m := &all.Members[i]; !slices.Contains(starting, nameOf(*m)) {
+			m.Value.Value = hujson.Literal("null")
+		}
 	}
-	return entryJSON(entry, h, kind, rest), nil
+	return textOf(all)
+}
+
+// keep gives an entry the members of another one that do not say how the server is started.
+func keep(now, of *hujson.Object) {
+	now.Members = slices.DeleteFunc(now.Members, func(m hujson.ObjectMember) bool {
+		return !slices.Contains(starting, nameOf(m)) && place(of, nameOf(m)) < 0
+	})
+	for _, m := range of.Members {
+		if name := nameOf(m); slices.Contains(starting, name) {
+			continue
+		} else if i := place(now, name); i >= 0 {
+			now.Members[i].Value.Value = m.Value.Value
+		} else {
+			now.Members = attach(now.Members, m, valueIn)
+		}
+	}
 }
 
 // unwrapEntry takes the wrapper away again.
 func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
-	var rest map[string]json.RawMessage
 	was, err := started(plainJSON(raw), h)
-	if raw == nil || err != nil || json.Unmarshal(plainJSON(raw), &rest) != nil || !slices.Contains(was.Args, "mcp-wrap") {
+	if raw == nil || err != nil || !slices.Contains(was.Args, "mcp-wrap") {
 		return nil, errors.New("it is not wrapped")
 	}
-	kind := text(rest["type"])
-	for _, name := range []string{"command", "args", "type"} {
-		delete(rest, name)
-	}
-	if i := slices.Index(was.Args, "--"); i >= 0 && i+1 < len(was.Args) {
-		return entryJSON(Entry{was.Args[i+1], was.Args[i+2:]}, h, kind, rest), nil
-	}
-	if text, kept := replaced(was.Args); kept && len(rest) == 0 {
-		return json.RawMessage(text), nil
-	} else if all, err := readLoose([]byte(text)); kept && err == nil {
-		return with(all, rest), nil
-	}
-	i := slices.Index(was.Args, "--remote")
-	if i < 0 || i+1 == len(was.Args) {
-		return nil, errors.New("it does not say which server it wraps")
-	}
-	all := &hujson.Object{}
-	if kind != "" {
-		put(all, "type", hujson.String(map[bool]string{true: "remote", false: "http"}[h.list]))
-	}
-	put(all, "url", valueOf(jsonOf(was.Args[i+1])))
-	return with(all, rest), nil
-}
-
-// addressing are the members that say where a server listens: the first one how.
-var addressing = []string{"type", "url", "serverUrl", "httpUrl"}
-
-// addressed is the text of an entry that the wrapper keeps for Uninstall: all of it, or, where it
-// holds more than the address, the members that do not stay.
-func addressed(raw json.RawMessage) string {
 	all, err := readLoose(raw)
 	if err != nil {
-		return string(raw)
+		return nil, err
 	}
-	of := slices.DeleteFunc(slices.Clone(all.Members), func(m hujson.ObjectMember) bool { return !slices.Contains(addressing, nameOf(m)) })
-	if len(of) == len(all.Members) {
-		return string(raw)
+	after := func(flag string) []string {
+		if i := slices.Index(was.Args, flag); i >= 0 && i+1 < len(was.Args) {
+			return was.Args[i+1:]
+		}
+		return nil
 	}
-	return string(with(&hujson.Object{Members: of}, nil))
-}
-
-// replaced is what addressed gave, of the words that start a wrapper.
-func replaced(args []string) (string, bool) {
-	i := slices.Index(args, "--was")
-	if i < 0 || i+1 >= len(args) || !json.Valid(plainJSON([]byte(args[i+1]))) {
-		return "", false
+	now := &hujson.Object{}
+	if text := after("--was"); text != nil {
+		if now, err = readLoose([]byte(text[0])); err != nil {
+			return nil, err
+		}
+	} else if words := after("--"); words != nil { // of a file whose lines are kept
+		now = entryOf(Entry{words[0], words[1:]}, h, "", false)
+	} else if address := after("--remote"); address != nil {
+		put(now, "url", valueOf(jsonOf(address[0])))
+	} else {
+		return nil, errors.New("it does not say which server it wraps")
 	}
-	return args[i+1], true
+	keep(now, all)
+	return textOf(now), nil
 }

@@ -21,7 +21,7 @@ func TestInstallKeepsEverythingElseAndUninstallTakesItBack(t *testing.T) {
 			".cursor/mcp.json",
 			`{"z": 1.50, "mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time", "--x"], "env": {"A": "b"}}}, "a": [1, 2]}`,
 			`"memoryd":{"command":"/bin/memoryd","args":["mcp"]}`,
-			`"time":{"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx","mcp-server-time","--x"],"env":{"A":"b"}}`,
+			`"time":{"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--was","{\"command\": \"uvx\", \"args\": [\"mcp-server-time\", \"--x\"], \"env\": null}","--","uvx","mcp-server-time","--x"],"env":{"A":"b"}}`,
 		},
 		"vscode": {
 			"", `{"servers": {"time": {"type": "http", "url": "http://127.0.0.1:1/mcp"}}}`,

@@ -60,14 +60,6 @@ func valueOf(text []byte) hujson.ValueTrimmed {
 // textOf is the text of a value as it was written.
 func textOf(v hujson.ValueTrimmed) []byte { return hujson.Value{Value: v}.Pack() }
 
-// sameJSON reports values that differ in nothing but blanks, comments and trailing commas.
-func sameJSON(a, b hujson.ValueTrimmed) bool {
-	x, y := hujson.Value{Value: a}.Clone(), hujson.Value{Value: b}.Clone()
-	x.Minimize()
-	y.Minimize()
-	return bytes.Equal(x.Pack(), y.Pack())
-}
-
 // attach puts an entry at the end of a list, or a member at the end of an object: end is the value
 // that it ends with. What stood behind the last one stands behind it.
 func attach[T any](list []T, entry T, end func(*T) *hujson.Value) []T {
@@ -95,11 +87,6 @@ func itself(v *hujson.Value) *hujson.Value         { return v }
 
 // put gives an object's member another value, or a new one, on a line of its own at the end.
 func put(o *hujson.Object, name string, value hujson.ValueTrimmed) {
-	putAfter(o, name, value, "\n"+indentOf(o))
-}
-
-// putAfter is put with what stands before a member that is new, unless it is the only one.
-func putAfter(o *hujson.Object, name string, value hujson.ValueTrimmed, space string) {
 	if i := place(o, name); i >= 0 {
 		o.Members[i].Value.Value = value
 		return
@@ -107,7 +94,7 @@ func putAfter(o *hujson.Object, name string, value hujson.ValueTrimmed, space st
 	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}}
 	m.Value = hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value}
 	if len(o.Members) > 0 {
-		m.Name.BeforeExtra = hujson.Extra(space)
+		m.Name.BeforeExtra = hujson.Extra("\n" + indentOf(o))
 	}
 	o.Members = attach(o.Members, m, valueIn)
 }
@@ -128,17 +115,6 @@ func indentOf(o *hujson.Object) string {
 		}
 	}
 	return "    "
-}
-
-// with is the text of an object with more members, or other values of those that it has, without
-// blanks.
-func with(o *hujson.Object, more map[string]json.RawMessage) json.RawMessage {
-	for _, name := range sorted(more) {
-		put(o, name, valueOf(more[name]))
-	}
-	v := hujson.Value{Value: o}
-	v.Minimize()
-	return v.Pack()
 }
 
 // editJSON puts the entry of f into its place, and changes no other byte.
@@ -164,12 +140,10 @@ func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	for _, s := range servers.Members {
 		entries[nameOf(s)] = textOf(s.Value.Value)
 	}
-	h.text = true
 	name, value, err := f(entries, h)
 	if err != nil {
 		return nil, err
 	}
-	old := entries[name]
 	switch {
 	case i < 0:
 		put(all, h.key, valueOf([]byte("{\n    \""+name+"\": "+string(value)+"\n  }")))
@@ -178,78 +152,7 @@ func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	case value == nil:
 		remove(servers, name)
 	default:
-		was, _ := started(plainJSON(old), h)
-		if kept, _ := replaced(was.Args); old != nil && string(value) != kept {
-			value = relaid(old, value)
-		}
 		put(servers, name, valueOf(value))
 	}
 	return whole.Pack(), nil
-}
-
-// relaid is an entry with the members of another value. What they share keeps its bytes, also
-// the words at the end of a list: a wrapped server is given back as it was written.
-func relaid(text []byte, value json.RawMessage) []byte {
-	was, err := readLoose(text)
-	now, failed := readLoose(value)
-	if err != nil || failed != nil {
-		return value
-	}
-	for _, m := range slices.Clone(was.Members) {
-		name := nameOf(m)
-		k := place(now, name)
-		if k < 0 {
-			remove(was, name)
-			continue
-		}
-		theirs := now.Members[k].Value.Value
-		now.Members = slices.Delete(now.Members, k, k+1)
-		if sameJSON(m.Value.Value, theirs) {
-			continue
-		}
-		if list := relaidList(m.Value.Value, theirs); list != nil {
-			put(was, name, list)
-		} else {
-			remove(was, name)
-		}
-	}
-	for _, m := range now.Members {
-		if bytes.Contains(textOf(was), []byte("\n")) {
-			put(was, nameOf(m), m.Value.Value)
-		} else {
-			putAfter(was, nameOf(m), m.Value.Value, " ")
-		}
-	}
-	return textOf(was)
-}
-
-// relaidList is a list that ends with what another one holds, or the other way round, with
-// the bytes of that; nil where nothing is left of a list that was not there. What an empty
-// list was is told by a blank.
-func relaidList(mine, theirs hujson.ValueTrimmed) hujson.ValueTrimmed {
-	var was, now []string
-	list, ok := mine.(*hujson.Array)
-	if !ok || json.Unmarshal(plainJSON(textOf(mine)), &was) != nil || json.Unmarshal(textOf(theirs), &now) != nil {
-		return theirs
-	}
-	switch more := len(now) - len(was); {
-	case more > 0 && slices.Equal(was, now[more:]):
-		if len(was) == 0 {
-			list.AfterExtra = append(hujson.Extra(" "), list.AfterExtra...)
-		}
-		before := valueOf(jsonOf(now[:more])).(*hujson.Array) //nolint:forcetypeassert // it is one
-		list.Elements = append(before.Elements, list.Elements...)
-	case more < 0 && slices.Equal(now, was[-more:]):
-		blank := bytes.HasPrefix(list.AfterExtra, []byte(" "))
-		if list.Elements = list.Elements[-more:]; len(now) > 0 {
-			break
-		}
-		if !blank {
-			return nil
-		}
-		list.AfterExtra = list.AfterExtra[1:]
-	default:
-		return theirs
-	}
-	return list
 }

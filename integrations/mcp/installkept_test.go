@@ -187,7 +187,7 @@ func TestFilesOfJSONAreKeptToTheByteOutsideTheEntry(t *testing.T) {
 		}
 		if strings.Contains(text, "time") {
 			wrapped, err := mcp.Install("gemini", home, "time", wrapperOf("time"))
-			want := `"time": {"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx"]}`
+			want := `"time": {"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--was","{\"command\":\"uvx\"}","--","uvx"]}`
 			if plain := strings.NewReplacer(" ", "", "\n", "", "\t", ""); err != nil || !strings.Contains(plain.Replace(string(wrapped.After)), plain.Replace(want)) {
 				t.Errorf("%d: %v, %s", i, err, wrapped.After)
 			}
@@ -257,5 +257,37 @@ func TestAWrappedAddressStaysOfItsKind(t *testing.T) {
 	back, err := mcp.Uninstall("gemini", home, "time")
 	if err != nil || !strings.Contains(string(back.After), `"httpUrl"`) || !strings.Contains(string(back.After), `"timeout": 5000`) || strings.Contains(string(back.After), `"url"`) {
 		t.Errorf("%v: %s", err, back.After)
+	}
+}
+
+// What a person changes of a wrapped entry stays when it is unwrapped, and no value that stays in
+// it is among the wrapper's words, which every user can see.
+func TestAChangeOfAWrappedEntryOutlastsTheWrapper(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".cursor", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := func(entry string) []byte {
+		return []byte("{\n  \"mcpServers\": {\n    \"time\": " + entry + "\n  }\n}\n")
+	}
+	if err := os.WriteFile(path, file(`{"env": {"KEY": "secret"}, "old": 1, "command": "uvx"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := mcp.Install("cursor", home, "time", wrapperOf("time"))
+	if err != nil || bytes.Count(wrapped.After, []byte("secret")) != 1 {
+		t.Fatalf("%v: %s", err, wrapped.After)
+	}
+	edited := strings.NewReplacer(`"secret"`, `"other"`, `, "old": 1`, `, "new": 2`).Replace(string(wrapped.After))
+	for text, want := range map[string]string{
+		edited: `{"env": {"KEY": "other"}, "command": "uvx", "new": 2}`,
+		string(file(`{"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx", "x"],"env":{"A":"b"}}`)): `{"command":"uvx","args":["x"],"env":{"A":"b"}}`, // as 0.1.0 wrote it
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := mcp.Uninstall("cursor", home, "time"); err != nil || string(back.After) != string(file(want)) {
+			t.Errorf("%v: of\n%s\ncame\n%s", err, text, back.After)
+		}
 	}
 }
