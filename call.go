@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,15 @@ type CallKey [16]byte
 
 // String returns the key as 32 lower-case hexadecimal digits.
 func (k CallKey) String() string { return hex.EncodeToString(k[:]) }
+
+// ParseCallKey reads what String returns.
+func ParseCallKey(text string) (k CallKey, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || copy(k[:], raw) != len(raw) || len(raw) != len(k) {
+		return k, fmt.Errorf("%.40q is not the key of a call: %d hexadecimal digits", text, 2*len(k))
+	}
+	return k, nil
+}
 
 // Call is one recorded tool invocation.
 type Call struct {

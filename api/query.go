@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"slices"
@@ -77,9 +76,9 @@ func (q *query) ownWorkspace() string {
 	return name
 }
 
-func (q *query) call() (key memoryd.CallKey) {
-	raw, err := hex.DecodeString(q.path("call"))
-	if err != nil || copy(key[:], raw) != len(raw) || len(raw) != len(key) {
+func (q *query) call() memoryd.CallKey {
+	key, err := memoryd.ParseCallKey(q.path("call"))
+	if err != nil {
 		q.refuse("call: an id is %d hexadecimal digits", 2*len(key))
 	}
 	return key

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -14,13 +13,10 @@ import (
 
 // keyOf reads the id of a call.
 func keyOf(text string) (key memoryd.CallKey, err error) {
-	if len(text) != hex.EncodedLen(len(key)) {
-		return key, memoryd.Errorf(memoryd.Invalid, "This address does not contain a call.")
+	if key, err = memoryd.ParseCallKey(text); err != nil {
+		err = memoryd.Wrap(memoryd.Invalid, err, "This address does not contain a call.")
 	}
-	if _, err = hex.Decode(key[:], []byte(text)); err != nil {
-		return key, memoryd.Wrap(memoryd.Invalid, err, "This address does not contain a call.")
-	}
-	return key, nil
+	return key, err
 }
 
 type callView struct {

@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -127,9 +126,9 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err := jsonv2.UnmarshalDecode(dec, &k); err != nil {
 		return err
 	}
-	var key memoryd.CallKey
-	if n, err := hex.Decode(key[:], []byte(k.Key[:min(len(k.Key), 2*len(key))])); err != nil || n != len(key) {
-		return fmt.Errorf("%q is no call's key", k.Key)
+	key, err := memoryd.ParseCallKey(k.Key)
+	if err != nil {
+		return err
 	}
 	*ob = Observation{
 		Call: memoryd.Call{

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -249,12 +248,9 @@ func writeKey(enc *jsontext.Encoder, k memoryd.CallKey) error {
 
 func readKey(dec *jsontext.Decoder, k *memoryd.CallKey) error {
 	var s string
-	if err := json.UnmarshalDecode(dec, &s); err != nil {
-		return err
+	err := json.UnmarshalDecode(dec, &s)
+	if err == nil {
+		*k, err = memoryd.ParseCallKey(s)
 	}
-	if len(s) != hex.EncodedLen(len(k)) {
-		return fmt.Errorf("%.40q is not a key", s)
-	}
-	_, err := hex.Decode(k[:], []byte(s))
 	return err
 }

@@ -2,7 +2,6 @@ package qdrant
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -104,7 +103,7 @@ func decodeCall(p payload) (memoryd.Call, error) {
 		c.Metadata = json.RawMessage(r.text(fieldMeta))
 	}
 	var err error
-	c.Key, err = parseKey(p.word(fieldKey))
+	c.Key, err = memoryd.ParseCallKey(p.word(fieldKey))
 	r.keep(err)
 	return c, damaged("call", r.err)
 }
@@ -191,14 +190,6 @@ func damaged(what string, err error) error {
 		return nil
 	}
 	return memoryd.Wrap(memoryd.Internal, err, "a stored "+what+" is damaged")
-}
-
-func parseKey(s string) (k memoryd.CallKey, err error) {
-	if len(s) != hex.EncodedLen(len(k)) {
-		return k, fmt.Errorf("the key %q is damaged", s)
-	}
-	_, err = hex.Decode(k[:], []byte(s))
-	return k, err
 }
 
 // payload is what a point holds. Numbers that are not whole are kept as text:
