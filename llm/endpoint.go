@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"memoryd"
@@ -147,21 +146,16 @@ var errPaused = errors.New("the model's server asks for a pause longer than the 
 
 // release ends an attempt: it books what was used, learns from how it went, and
 // lets the next ones go.
-func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage, h http.Header) {
+func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	e := t.endpoint
 	switch {
 	case usage.PromptTokens > 0:
-		e.settle(now, t, j.queue.estimate.learn(j.bytes, t.tokens, usage))
+		e.settle(now, t, booked(j.bytes, t.tokens, usage))
 	case f != nil && f.class == refused:
 		e.settle(now, t, 0)
-	}
-	if h != nil {
-		if until := now.Add(usedUp(h)); until.After(e.pause) {
-			e.pause = until
-		}
 	}
 	l.judge(now, t, f)
 	e.inFlight--

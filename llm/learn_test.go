@@ -10,22 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestResetTimes(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"6m0s": 6 * time.Minute, "120ms": 120 * time.Millisecond, "1.5s": 1500 * time.Millisecond, "2m59.56s": 179560 * time.Millisecond,
-		"12": 12 * time.Second, "0.25": 250 * time.Millisecond, "0s": 0, " 3s ": 3 * time.Second,
-	} {
-		if got, ok := resetTime(text); !ok || got != want {
-			t.Errorf("%q: %v, %v", text, got, ok)
-		}
-	}
-	for _, text := range []string{"", "soon", "-1s", "-3", "NaN", "Inf", "1e12", "2026-01-01T00:00:00Z"} {
-		if got, ok := resetTime(text); ok {
-			t.Errorf("%q was read as %v", text, got)
-		}
-	}
-}
-
 // Whatever the header says, the wait is none or within its bounds.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"3", "2.5", "-1", "NaN", "1e9", "Inf", "soon", "Mon, 02 Jan 2040 15:04:05 GMT", "", "0", "0x10", "1_000"} {
@@ -35,9 +19,6 @@ func FuzzRetryAfter(f *testing.F) {
 		d := retryAfter(http.Header{"Retry-After": {after}, "Retry-After-Ms": {millis}, "Date": {date}}, time.Unix(1000, 0))
 		if d != 0 && (d < leastPause || d > longestPause) {
 			t.Errorf("%v", d)
-		}
-		if r, ok := resetTime(after); ok && r < 0 {
-			t.Errorf("reset %v", r)
 		}
 	})
 }
@@ -67,19 +48,13 @@ func TestBucketKeepsItsRate(t *testing.T) {
 }
 
 // The server's word on tokens is believed only as far as it can be true.
-func TestEstimatorIgnoresAbsurdUsage(t *testing.T) {
+func TestAbsurdUsageIsNotBooked(t *testing.T) {
 	for _, u := range []memoryd.Usage{{PromptTokens: 1 << 40}, {PromptTokens: 10, CompletionTokens: 1 << 40}, {}} {
-		e := newEstimator()
-		before := e
-		if got := e.learn(1000, 321, u); got != 321 || e != before {
+		if got := booked(1000, 321, u); got != 321 {
 			t.Errorf("%+v was believed: %v", u, got)
 		}
 	}
-	e := newEstimator()
-	for range 100 {
-		e.learn(4000, 1, memoryd.Usage{PromptTokens: 800, CompletionTokens: 40})
-	}
-	if got := e.tokens(4000, 1024); got < 835 || got > 850 {
-		t.Errorf("learnt %v tokens, want 840", got)
+	if got := booked(4000, 321, memoryd.Usage{PromptTokens: 800, CompletionTokens: 40}); got != 840 {
+		t.Errorf("%v tokens are booked, want 840", got)
 	}
 }

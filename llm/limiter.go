@@ -161,7 +161,7 @@ func (l *limiter) dispatch() {
 			return
 		}
 		j := q.jobs.First().Value
-		tokens := q.estimate.tokens(j.bytes, j.maxTokens)
+		tokens := estimated(j.bytes, j.maxTokens)
 		if wait = e.ready(now, tokens); wait == 0 && l.breaker.tripped() && l.inFlight() > 0 {
 			wait = untilFree
 		}

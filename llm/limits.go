@@ -93,7 +93,6 @@ const (
 	pacerShrink = 0.85            // one refusal takes the pace down to this part at most
 	pacerBlind  = 0.95            // and to this when it came too soon to measure
 	pacerMoment = 2 * time.Second // longer pauses are left out of a measurement
-	pacerSlack  = 50 * time.Millisecond
 )
 
 // pacer guesses the server's request rate from its refusals alone. A refusal
@@ -138,8 +137,8 @@ func (p *pacer) start(now time.Time) {
 		p.step = min(pacerMost, 1.5*p.step)
 		p.grown = now
 	}
-	if from := now.Add(-pacerSlack); p.next.Before(from) {
-		p.next = from
+	if p.next.Before(now) {
+		p.next = now
 	}
 	p.next = p.next.Add(time.Duration(float64(time.Second) / p.rate))
 }
@@ -263,14 +262,13 @@ type grant struct {
 // opQueue is the line of one op, fair between workspaces. All lines of a client
 // share a clock.
 type opQueue struct {
-	name     string
-	spacing  *rate.Limiter // nil: none
-	jobs     *fairqueue.Queue[*job]
-	estimate estimator
+	name    string
+	spacing *rate.Limiter // nil: none
+	jobs    *fairqueue.Queue[*job]
 }
 
 func newOpQueue(name string, spacing time.Duration, clock *fairqueue.Clock) *opQueue {
-	q := &opQueue{name: name, jobs: fairqueue.New[*job](clock), estimate: newEstimator()}
+	q := &opQueue{name: name, jobs: fairqueue.New[*job](clock)}
 	if spacing > 0 {
 		q.spacing = rate.NewLimiter(rate.Every(spacing), 1)
 	}
@@ -283,9 +281,7 @@ func (q *opQueue) push(j *job) {
 		q.jobs.Return(j.place)
 		return
 	}
-	// Not what the op has learnt: requests of one size cost the same whenever
-	// they came.
-	j.place = q.jobs.Push(j.workspace, startPerByte*float64(j.bytes)+startAnswer, j)
+	j.place = q.jobs.Push(j.workspace, estimated(j.bytes, 0), j)
 }
 
 // spaced says how long the op's spacing makes the next start wait.
@@ -309,42 +305,22 @@ func (q *opQueue) start(now time.Time) {
 const (
 	startPerByte = 0.27 // tokens a byte of prompt; four bytes a token, and a little more
 	startAnswer  = 256  // tokens of an answer, if its cap is not lower
-	forget       = 0.1  // weight of the newest observation
 )
 
-// estimator guesses the tokens of an op's requests from what earlier ones took.
-// Not safe for concurrent use.
-type estimator struct {
-	perByte float64
-	answer  float64 // 0: none seen yet
-}
-
-func newEstimator() estimator { return estimator{perByte: startPerByte} }
-
-// tokens guesses prompt and answer together. maxTokens 0 means no cap.
-func (e *estimator) tokens(promptBytes, maxTokens int) float64 {
-	answer := e.answer
-	if answer == 0 {
-		answer = startAnswer
-	}
+// estimated guesses the tokens of prompt and answer together. maxTokens 0 means no cap.
+func estimated(promptBytes, maxTokens int) float64 {
+	answer := startAnswer
 	if maxTokens > 0 {
-		answer = min(answer, float64(maxTokens))
+		answer = min(answer, maxTokens)
 	}
-	return max(1, e.perByte*float64(promptBytes)+answer)
+	return startPerByte*float64(promptBytes) + float64(answer)
 }
 
-// learn takes the server's count of a request and gives the tokens to book.
-// A count that cannot be is not believed: then the guess stands.
-func (e *estimator) learn(promptBytes int, guess float64, u memoryd.Usage) float64 {
+// booked gives the tokens to book for a request that the server counted. A count that cannot be
+// is not believed: then the guess stands.
+func booked(promptBytes int, guess float64, u memoryd.Usage) float64 {
 	if u.PromptTokens <= 0 || u.PromptTokens > 2*promptBytes+1000 || u.CompletionTokens > 1<<20 {
 		return guess
 	}
-	if promptBytes > 0 {
-		e.perByte += forget * (min(1, float64(u.PromptTokens)/float64(promptBytes)) - e.perByte)
-	}
-	if e.answer == 0 {
-		e.answer = float64(u.CompletionTokens) + 1
-	}
-	e.answer += forget * (float64(u.CompletionTokens) - e.answer)
 	return float64(u.PromptTokens + u.CompletionTokens)
 }

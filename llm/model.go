@@ -149,7 +149,7 @@ func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
-	c.limiter.release(r.job, t, f, usage, x.header)
+	c.limiter.release(r.job, t, f, usage)
 	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), usage
 	c.observer(a)
 	end(a)

@@ -141,46 +141,6 @@ func TestALongPauseIsHandedToTheCaller(t *testing.T) {
 	})
 }
 
-func TestHeadersThatSayNothingIsLeftAreHeededBeforeARefusal(t *testing.T) {
-	left := func(limit, remaining, reset string) llmtest.Reply {
-		return llmtest.Answer("x").With("x-ratelimit-limit-requests", limit).
-			With("x-ratelimit-remaining-requests", remaining).With("x-ratelimit-reset-requests", reset)
-	}
-	tests := map[string]struct {
-		reply llmtest.Reply
-		least time.Duration
-		most  time.Duration
-	}{
-		"a duration":         {left("60", "0", "1m2s"), 62 * time.Second, 63 * time.Second},
-		"plain seconds":      {left("60", "0", "20"), 20 * time.Second, 21 * time.Second},
-		"too soon to follow": {left("60", "0", "800ms"), 0, 0},
-		"later than is true": {left("60", "0", "24h"), 2 * time.Minute, 2*time.Minute + time.Second},
-		"something is left":  {left("60", "5", "55s"), 0, 0},
-		"minus one":          {left("60", "-1", "1m"), 0, 0},
-		"no limit":           {left("0", "0", "1m"), 0, 0},
-		"more left than is":  {left("60", "61", "1m"), 0, 0},
-		"a reset of nothing": {left("60", "0", ""), 0, 0},
-		"a reset of words":   {left("60", "0", "soon"), 0, 0},
-		"not a number":       {left("NaN", "NaN", "NaN"), 0, 0},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := llmtest.New(llmtest.Script(tc.reply, llmtest.Answer("x")))
-				m := newClient(t, s, llm.Options{}, nil).ForOp("op", 0)
-				for range 2 {
-					if _, _, err := ask(context.Background(), m, "w"); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if g := gaps(s)[0]; g < tc.least || g > tc.most {
-					t.Errorf("the next request came after %v, want %v to %v", g, tc.least, tc.most)
-				}
-			})
-		})
-	}
-}
-
 // A server that refuses for hours is asked less and less often.
 func TestEndlessRefusalIsNotHammered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
