@@ -79,6 +79,36 @@ func TestALineThatBeginsAsAMessageOfAnErrorIsBelieved(t *testing.T) {
 	}
 }
 
+// Programs say of their own accord how they are used to those that use them wrongly, below their
+// complaint or version, too, and whether a shell or a tool runs them.
+func TestAUsageThatNobodyAskedForIsAFailure(t *testing.T) {
+	m, err := score.Decode(score.Encode([2]float64{-1.39, -9}, new([2][1 << score.Bits]float64))) // .2 of everything
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := rules.New().With(m)
+	const usage = "boxtool 1.47\nUsage: boxtool [-d depth] box"
+	for _, c := range []struct {
+		tool, input, output string
+		failed              bool
+	}{
+		{"bash", `{"command":"boxtool nuts"}`, usage, true},
+		{"boxtool", `{"query":"nuts"}`, usage, true},
+		{"boxtool", `{"query":"nuts"}`, "usage:\n  boxtool <box>", true},
+		{"boxtool", `{"query":"--help"}`, usage, false},
+		{"bash", `{"command":"boxtool --help"}`, usage, false},
+		{"boxtool_help", `{"topic":"boxes"}`, usage, false},
+		{"read_file", `{"path":"README"}`, usage, false},
+		{"disk", `{"id":7}`, "Usage: 45 %\nfree: 55 %", false},
+		{"boxtool", `{"query":"nuts"}`, strings.Repeat("nuts\n", 9) + usage, false},
+	} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
+		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
+			t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+		}
+	}
+}
+
 // A number is a status where its name or the words beside it say so.
 func TestANumberAloneIsNoStatus(t *testing.T) {
 	j := rules.New()
