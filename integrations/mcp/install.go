@@ -216,14 +216,8 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 	if h.key != "" { // else the file keeps its lines
 		entry.Args = append(entry.Args, "--was", string(outline(raw)))
 	}
-	member := func(name string) string {
-		if i := place(all, name); i >= 0 {
-			return text(textOf(all.Members[i].Value.Value))
-		}
-		return ""
-	}
-	kind := member("type")
-	switch address := cmp.Or(member("url"), member("serverUrl"), member("httpUrl")); {
+	kind := stringIn(all, "type")
+	switch address := cmp.Or(stringIn(all, "url"), stringIn(all, "serverUrl"), stringIn(all, "httpUrl")); {
 	case was.Command != "":
 		entry.Args = append(append(entry.Args, "--", was.Command), was.Args...)
 	case address == "":
@@ -239,6 +233,14 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 	now := entryOf(entry, h, kind, false)
 	keep(now, all)
 	return textOf(now), nil
+}
+
+// stringIn is the text that a member is, "" for none.
+func stringIn(o *hujson.Object, name string) string {
+	if i := place(o, name); i >= 0 {
+		return text(textOf(o.Members[i].Value.Value))
+	}
+	return ""
 }
 
 // outline is the text of an entry without the values that stay in it, some of which are secret.
@@ -284,14 +286,17 @@ func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 		}
 		return nil
 	}
-	now := &hujson.Object{}
+	now, kind := &hujson.Object{}, stringIn(all, "type")
 	if text := after("--was"); text != nil {
 		if now, err = readLoose([]byte(text[0])); err != nil {
 			return nil, err
 		}
-	} else if words := after("--"); words != nil { // of a file whose lines are kept
-		now = entryOf(Entry{words[0], words[1:]}, h, "", false)
+	} else if words := after("--"); words != nil { // of a file whose lines are kept, or wrapped by 0.1.0
+		now = entryOf(Entry{words[0], words[1:]}, h, kind, false)
 	} else if address := after("--remote"); address != nil {
+		if kind != "" {
+			put(now, "type", hujson.String(map[bool]string{true: "remote", false: "http"}[h.list]))
+		}
 		put(now, "url", valueOf(jsonOf(address[0])))
 	} else {
 		return nil, errors.New("it does not say which server it wraps")

@@ -281,7 +281,9 @@ func TestAChangeOfAWrappedEntryOutlastsTheWrapper(t *testing.T) {
 	edited := strings.NewReplacer(`"secret"`, `"other"`, `, "old": 1`, `, "new": 2`).Replace(string(wrapped.After))
 	for text, want := range map[string]string{
 		edited: `{"env": {"KEY": "other"}, "command": "uvx", "new": 2}`,
-		string(file(`{"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx", "x"],"env":{"A":"b"}}`)): `{"command":"uvx","args":["x"],"env":{"A":"b"}}`, // as 0.1.0 wrote it
+		string(file(`{"command":"/bin/memoryd","args":["mcp-wrap","--name","time","--","uvx", "x"],"env":{"A":"b"}}`)):    `{"command":"uvx","args":["x"],"env":{"A":"b"}}`, // as 0.1.0 wrote it
+		string(file(`{"type":"stdio","command":"/bin/memoryd","args":["mcp-wrap","--","uvx"]}`)):                          `{"type":"stdio","command":"uvx","args":[]}`,
+		string(file(`{"type":"stdio","command":"/bin/memoryd","args":["mcp-wrap","--remote","http://127.0.0.1:9/mcp"]}`)): "{\"type\": \"http\",\n    \"url\": \"http://127.0.0.1:9/mcp\"}",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
