@@ -189,9 +189,9 @@ func dull(s string, i int) int {
 	if formAt(s[i:]) > 0 || i > 0 && s[i-1] == '-' {
 		return i
 	}
-	end, three := i, 0
+	end, three := i, uint(0)
 	for ; end < len(s) && classes[s[end]] == part; end++ {
-		if three = three<<5&(1<<15-1) | int(s[end]&31); end > i+1 && nameBits.has(three) && nameBegins(s[end-2:], three) {
+		if three = three<<5 | uint(s[end]&31); nameBits.has(three) && end > i+1 && nameBegins(s[end-2:], three) {
 			return i
 		}
 	}
@@ -239,8 +239,8 @@ var nameStems = []string{
 
 // stems are nameStems by the low bits of their first letters; nameBits are those that there
 // are: a quick look that spares most words the reading of their parts.
-var stems, nameBits = func() (by map[int][]string, t threes) {
-	by = map[int][]string{}
+var stems, nameBits = func() (by map[uint][]string, t threes) {
+	by = map[uint][]string{}
 	for _, n := range nameStems {
 		by[threeOf(n)] = append(by[threeOf(n)], n)
 		t.add(threeOf(n))
@@ -250,9 +250,9 @@ var stems, nameBits = func() (by map[int][]string, t threes) {
 
 // hasStem reports whether such a stem stands in a name.
 func hasStem(name string) bool {
-	three := 0
+	three := uint(0)
 	for i := range len(name) {
-		if three = three<<5&(1<<15-1) | int(name[i]&31); i > 1 && nameBits.has(three) && nameBegins(name[i-2:], three) {
+		if three = three<<5 | uint(name[i]&31); i > 1 && nameBits.has(three) && nameBegins(name[i-2:], three) {
 			return true
 		}
 	}
@@ -260,8 +260,8 @@ func hasStem(name string) bool {
 }
 
 // nameBegins reports whether s, whose first letters have these low bits, begins with such a stem.
-func nameBegins(s string, three int) bool {
-	return slices.ContainsFunc(stems[three], func(n string) bool {
+func nameBegins(s string, three uint) bool {
+	return slices.ContainsFunc(stems[three%ofThree], func(n string) bool {
 		return s[0]|0x20 == n[0] && len(s) >= len(n) && strings.EqualFold(s[:len(n)], n)
 	})
 }

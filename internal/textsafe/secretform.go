@@ -21,8 +21,8 @@ type form struct {
 var formsText string
 
 // forms are the lines of forms.txt, grouped by threeOf their prefix.
-var forms = func() map[int][]form {
-	by := map[int][]form{}
+var forms = func() map[uint][]form {
+	by := map[uint][]form{}
 	tails := map[string]*Bytes{
 		"alnum": alnum, "word": word, "base64": base64ed, "capitals": capitals, "hex": hexed, "dotted": dotted, "crypt": crypted,
 	}
@@ -88,13 +88,16 @@ var begins = func() (t threes) {
 	return t
 }()
 
-// threes is a set of the low bits of three bytes.
-type threes [1 << 15 / 64]uint64
+// threes is a set of the low bits of three bytes. Those of bytes before them do not matter.
+type threes [ofThree / 64]uint64
 
-func (t *threes) add(n int)      { t[n/64] |= 1 << (n % 64) }
-func (t *threes) has(n int) bool { return t[n/64]>>(n%64)&1 != 0 }
+// ofThree is how many low bits of three bytes there are.
+const ofThree = 1 << 15
 
-func threeOf(s string) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2]&31) }
+func (t *threes) add(n uint)      { t[n%ofThree/64] |= 1 << (n % 64) }
+func (t *threes) has(n uint) bool { return t[n%ofThree/64]>>(n%64)&1 != 0 }
+
+func threeOf(s string) uint { return uint(s[0]&31)<<10 | uint(s[1]&31)<<5 | uint(s[2]&31) }
 
 // mixed reports whether s holds a digit or two capital letters.
 func mixed(s string) bool { return digit.count(s) > 0 || upper.count(s) > 1 }
