@@ -15,6 +15,7 @@ import (
 	"memoryd"
 
 	"go.uber.org/goleak"
+	"modernc.org/sqlite"
 )
 
 // closedStore makes a store with some content and closes it.
@@ -175,6 +176,9 @@ func TestEveryCommitIsFlushed(t *testing.T) {
 		}
 		return err
 	})
+	if runtime.GOOS == "linux" && !sqlite.FdatasyncEnabled() {
+		t.Error("the times of files are flushed too")
+	}
 }
 
 func TestSettingsAreChecked(t *testing.T) {
