@@ -54,8 +54,8 @@ func TailRunes(s string, n int) string {
 // collapses to single blanks, terminal control sequences and invisible characters are
 // dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis.
 func Line(s string, n int) string {
-	if isLine(s, n) {
-		return s
+	if line, ok := lineOf(s, n); ok {
+		return line
 	}
 	var b strings.Builder
 	b.Grow(min(len(s), n) + utf8.UTFMax)
@@ -84,25 +84,30 @@ func Line(s string, n int) string {
 	return b.String()
 }
 
-// isLine reports whether Line would leave a text as it is.
-func isLine(s string, n int) bool {
+// lineOf is Line for a text of which that leaves all, or all up to where it is cut.
+func lineOf(s string, n int) (line string, ok bool) {
 	blank := true // before the first character none may stand
-	for _, r := range s {
+	count, cut := 0, 0
+	for i, r := range s {
+		if count++; count == n {
+			cut = i
+		}
 		switch {
 		case r > ' ' && r <= '~':
 			blank = false
 		case r == ' ' && !blank:
 			blank = true
+			continue // one at the end does not count
 		case r < 0xa1, r == utf8.RuneError, unicode.IsSpace(r), Invisible(r):
-			return false
+			return "", false
 		default:
 			blank = false
 		}
-		if n--; n < 0 {
-			return false
+		if count > n {
+			return strings.TrimRight(s[:cut], " ") + HeadRunes(Ellipsis, n), true
 		}
 	}
-	return s == "" || !blank
+	return s, s == "" || !blank
 }
 
 // Visible is Line without a limit.

@@ -54,7 +54,11 @@ func partedAt(s string, i, end int) int {
 		return 0
 	}
 	first := s[i:end]
-	if !strings.HasPrefix(first, "eyJ") && len(first) <= 22 && !digit.all(strings.TrimPrefix(first, "bot")) {
+	if number := strings.TrimPrefix(first, "bot"); digit.all(number) {
+		if len(number) > 10 {
+			return 0
+		}
+	} else if !strings.HasPrefix(first, "eyJ") && len(first) <= 22 {
 		return 0
 	}
 	return len(parted.FindString(s[i:]))
