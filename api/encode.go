@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -176,8 +175,13 @@ type encoded struct {
 
 // tag is the entity tag of an answer, and the headers that it is sent with, which are not changed.
 type tag struct {
-	text   string
-	header http.Header
+	text    string
+	headers []header
+}
+
+type header struct {
+	name   string
+	values []string
 }
 
 func encode(v any) (encoded, error) {
@@ -219,9 +223,11 @@ func (e encoded) tagged() encoded {
 	if e.tag == nil {
 		sum := sha256.Sum256(e.body)
 		text := `"` + hex.EncodeToString(sum[:12]) + `"`
-		e.tag = &tag{text, http.Header{
-			"Etag": {text}, "Cache-Control": {"private, no-cache"},
-			echo.HeaderContentType: {jsonType}, echo.HeaderContentLength: {strconv.Itoa(len(e.body))},
+		e.tag = &tag{text, []header{
+			{"Etag", []string{text}},
+			{echo.HeaderCacheControl, []string{"private, no-cache"}},
+			{echo.HeaderContentType, []string{jsonType}},
+			{echo.HeaderContentLength, []string{strconv.Itoa(len(e.body))}},
 		}}
 	}
 	return e
@@ -232,7 +238,7 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(e.body)))
+	c.Response().Header()[echo.HeaderContentLength] = []string{strconv.Itoa(len(e.body))}
 	return c.Blob(status, contentType, e.body)
 }
 
@@ -241,7 +247,9 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 func writeTagged(c echo.Context, e encoded) error {
 	e = e.tagged()
 	h := c.Response().Header()
-	maps.Copy(h, e.tag.header)
+	for i := range e.tag.headers {
+		h[e.tag.headers[i].name] = e.tag.headers[i].values
+	}
 	if known := c.Request().Header.Get("If-None-Match"); known != "" && e.tag.among(known) {
 		delete(h, echo.HeaderContentType)
 		delete(h, echo.HeaderContentLength)

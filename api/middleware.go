@@ -43,9 +43,12 @@ func identify(c echo.Context) {
 	if !printable(id) {
 		id = uuid.NewString()
 	}
-	c.Response().Header().Set(echo.HeaderXRequestID, id)
-	c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
+	h := c.Response().Header()
+	h[echo.HeaderXRequestID], h[echo.HeaderXContentTypeOptions] = []string{id}, nosniff
 }
+
+// nosniff is the value of a header of all answers, which nobody changes.
+var nosniff = []string{"nosniff"}
 
 // printable reports whether an id is short, and of ASCII without blanks.
 func printable(id string) bool {
