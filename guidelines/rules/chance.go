@@ -29,8 +29,11 @@ func (s *search) byChance(c *candidate, kind string, met, all, against float64) 
 		by := chance(int(n.met), int(n.bad), int(n.wrong), int(n.good))
 		return by * s.tests(c, kind, int(n.bad), by)
 	}
-	by := odds(s.different(c, kind, counts{met, all, c.good, against}))
-	if met == all {
+	by := 1.0
+	if c.what != notAgain { // a kind of failure may be one task that was tried again and again
+		by = odds(s.different(c, kind, counts{met, all, c.good, against}))
+	}
+	if met == all || c.what == notAgain {
 		met, all = s.ofAll(c)
 		by = min(by, odds(s.different(c, "", counts{met, all, c.good, s.good})))
 	}
