@@ -134,7 +134,7 @@ const ownWords = "in calls call took text true false integer number object list 
 	"judged scored taking s typical gave these parameters values of stood there another earlier answer comes come from failed reported as successful came back that went wrong break rule below the tool said then stands what answered none beyond those seen " +
 	"always give leave out keep at most least worked more less one do like steps whose was exactly copy an together neither not both after where is over first begins otherwise had form runs run never send refused for this again unchanged try other tell user " +
 	"id mode lookup all found error name withheld parameter parameters known source alone further sometimes explains have cause see line to date up letter digit write as " +
-	"long elements element twice each without blanks blank capital letters digits beyond z end different times wait seconds between two used last no"
+	"long elements element twice each without blanks blank capital letters digits beyond z end different times wait seconds between two used last no look names before you use them"
 
 // foreign lists the words of a text that are neither this program's nor of the honest
 // calls: wherever they stand, in quotation marks too.

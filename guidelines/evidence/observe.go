@@ -85,6 +85,7 @@ type run struct {
 	given  map[uint64]string // by the hash of a value, the use of it
 	names  map[use]string
 	calls  map[string]called // by tool
+	known  *words
 
 	answers int // good calls
 }
@@ -139,9 +140,13 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	if ob.Named {
 		ob.Last, ob.Since, ob.Newest = r.last(o.seed, ob.leaves), r.since(c.Tool, n), r.newest(n)
+		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
 	}
 	if wrong(c) {
 		return ob
+	}
+	if ob.Named {
+		r.hear(c.Output)
 	}
 	if at, ok := r.place(c.Tool); ok {
 		r.learn(o.seed, at, c.Output)

@@ -49,6 +49,10 @@ type counts struct{ met, bad, wrong, good float64 }
 // different bounds the counts of a condition on how a text is written by the different texts that calls gave:
 // bad ones of a kind, or of any.
 func (s *search) different(c *candidate, kind string, n counts) counts {
+	if c.what == unknown {
+		n.met = min(n.met, s.names(c, kind))
+		return n
+	}
 	if !c.written() {
 		return n
 	}

@@ -19,7 +19,10 @@ type candidate struct {
 // Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
 // that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
-	rows := rowsOf(calls, Compared)
+	rows, usual := rowsOf(calls, Compared), usualOf(calls)
+	for i := range rows {
+		rows[i].usual = usual
+	}
 	found := wrong(own, rows, proposed)
 	explained := make([]bool, len(calls))
 	for i := range found {
@@ -158,6 +161,9 @@ func (s *search) run() (found []Rule) {
 // message that names what it is about, and under no rule's condition: of two parties where there are
 // several, for one alone may lie.
 func (s *search) doubts(r *Rule) bool {
+	if r.when.what == unknown { // which explains only some of a kind
+		return false
+	}
 	var q quorum
 	for i := range slices.Backward(s.rows) {
 		row := &s.rows[i]

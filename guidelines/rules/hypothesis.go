@@ -44,6 +44,7 @@ const (
 	has
 	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
+	unknown // a text has a name that neither the run nor other runs know
 )
 
 func (w what) String() string { return conditions[w].name }
@@ -175,6 +176,17 @@ var conditions = []condition{
 			return v.kind == number && r.stood(h.q, more)
 		},
 	},
+	unknown: {
+		name: "unknown", line: "Look up names before you use them in {p}, as with {any}",
+		holds: func(h *hypothesis, r *row, _ value) bool {
+			for w := range r.strange(h.p, h.usual) {
+				if slices.Contains(h.set, w.before) {
+					return true
+				}
+			}
+			return false
+		},
+	},
 }
 
 // hypothesis is a condition that calls may meet.
@@ -185,7 +197,8 @@ type hypothesis struct {
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
-	of    int // how many there were to choose the set from; 0 for one that was not chosen
+	of    int   // how many there were to choose the set from; 0 for one that was not chosen
+	usual usual // the words that many runs know, of unknown
 	guard
 }
 

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// valueLimit bounds a value in a line, in characters.
+const valueLimit = 24
+
 // line says what to do: the line of the condition with the names, the bound and the values in it.
 // narrow is what messages say of the bound or of the form, shown are the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {

@@ -240,7 +240,7 @@ func (s *search) propose(cols []column) []hypothesis {
 	if out = append(out, orders(rows)...); s.hints {
 		return out // of so many pairs, one call tells nothing
 	}
-	return append(out, s.renewals()...)
+	return append(append(out, s.renewals()...), s.strangers()...)
 }
 
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;

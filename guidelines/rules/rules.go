@@ -72,6 +72,8 @@ type Seen struct {
 	// Newest are the places in Before of tools in the order of their last good answers, the newest
 	// first.
 	Newest []uint8 `json:"b,omitempty"`
+	// Fresh are the words of the texts of the input that the run did not know yet.
+	Fresh []Fresh `json:"fw,omitempty"`
 }
 
 // Source is the place in the run where a value of the input was seen before.
@@ -297,7 +299,7 @@ func (r *Rule) Alone() bool { return r.when.what != taken && r.when.what != take
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, outdated, inState, notBefore, notSince, notAgain, exceeds, lastIs, lastNotIn:
+	case unseen, outdated, inState, notBefore, notSince, notAgain, exceeds, lastIs, lastNotIn, unknown:
 		return true
 	default:
 		return false

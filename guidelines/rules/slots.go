@@ -148,8 +148,8 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
-	case has:
-		show = h.wordsShown(behind, s.parties)
+	case has, unknown:
+		show = s.wordsShown(h, behind)
 		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
 		return r.usesSaid(s, behind)
@@ -462,9 +462,6 @@ func sized(n float64) bool {
 	_, ok := origin.Show(origin.Recommendation, origin.Slot, plain(n), valueLimit)
 	return ok
 }
-
-// valueLimit bounds a value in a line, in characters.
-const valueLimit = 24
 
 // shown reports whether a value of callers' inputs may stand in a line.
 func shown(s string) bool {

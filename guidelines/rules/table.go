@@ -43,6 +43,8 @@ type row struct {
 	place  int
 	taken  map[string]int // by whom a value was given before
 	repeat bool           // the same input went wrong in this run before
+	fresh  []freshWord    // see Seen
+	usual  usual          // of all calls
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -61,6 +63,7 @@ func (r *row) read(c *Call) {
 	if r.Call, r.in = c, inputOf(leaves); r.in == nil {
 		return
 	}
+	r.fresh = freshWords(c.Fresh)
 	for p, n := range c.Sizes {
 		r.in[p] = numbered(n)
 	}

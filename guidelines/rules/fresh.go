@@ -1,0 +1,329 @@
+package rules
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Fresh are the words of a text of an input, such as a query or a command, that no good call of the run had
+// before, in a text of its own or in its answer: each behind what stands before it, as "from orders where total".
+type Fresh struct {
+	Path  string `json:"p"`
+	Words string `json:"w"`
+}
+
+// Limits on what is read of texts.
+const (
+	leastName = 4 // bytes of a word that may name something
+	mostName  = 40
+	maxFresh  = 24 // words of one text
+	readText  = 2 << 10
+	maxFreshs = 4 // texts of one input
+)
+
+// folded is what a byte of a word counts as, 0 for one that parts words.
+var folded = func() (t [256]byte) {
+	for b := range t {
+		switch c := byte(b); {
+		case c >= 'A' && c <= 'Z':
+			t[b] = c + 'a' - 'A'
+		case c >= 'a' && c <= 'z', isDigit(c), c == '_', c >= 0x80:
+			t[b] = c
+		}
+	}
+	return t
+}()
+
+// The numbers of words are those of FNV-1a.
+const (
+	noWord   = 14695981039346656037
+	wordStep = 1099511628211
+)
+
+// Words calls note with the number of each word of an answer that may be a name.
+func Words(answer string, note func(word uint64)) {
+	number, n := uint64(noWord), 0
+	for i := 0; i < len(answer); i++ {
+		c := folded[answer[i]]
+		if c != 0 {
+			number, n = (number^uint64(c))*wordStep, n+1
+			continue
+		}
+		if n >= leastName {
+			note(number)
+		}
+		if answer[i] == '\\' { // as of a line's end, in JSON
+			i++
+		}
+		number, n = noWord, 0
+	}
+	if n >= leastName {
+		note(number)
+	}
+}
+
+// FreshOf lists the words of the texts of an input that are not known. Each word is noted.
+func FreshOf(leaves []Leaf, known func(word uint64) bool, note func(word uint64)) (list []Fresh) {
+	for i := range leaves {
+		l := &leaves[i]
+		if l.Kind != Text || l.Path == "" || strings.Contains(l.Path, "[]") || len(list) == maxFreshs {
+			continue
+		}
+		text := l.Text[:min(len(l.Text), readText)]
+		if !strings.ContainsAny(strings.TrimSpace(text), " \n") {
+			continue
+		}
+		if words := freshIn(text, known, note); words != "" {
+			list = append(list, Fresh{l.Path, words})
+		}
+	}
+	return list
+}
+
+// freshIn reads a text. What it quotes is no name.
+func freshIn(text string, known func(word uint64) bool, note func(word uint64)) string {
+	before, out, found := "^", []byte(nil), make([]uint64, 0, maxFresh)
+	for i := 0; i < len(text); {
+		c := text[i]
+		if folded[c] == 0 {
+			i++
+			if end := strings.IndexByte(text[i:], c); (c == '\'' || c == '"') && end >= 0 {
+				i += end + 1
+			} else if c > ' ' {
+				before = text[i-1 : i]
+			}
+			continue
+		}
+		from, number := i, uint64(noWord)
+		for ; i < len(text) && folded[text[i]] != 0; i++ {
+			number = (number ^ uint64(folded[text[i]])) * wordStep
+		}
+		word := text[from:i]
+		if isDigit(c) {
+			before = "0"
+			continue
+		}
+		if len(word) >= leastName {
+			if len(word) <= mostName && len(found) < maxFresh && !known(number) && !slices.Contains(found, number) {
+				found = append(found, number)
+				out = append(append(append(append(out, ' '), strings.ToLower(before)...), ' '), strings.ToLower(word)...)
+			}
+			note(number)
+		}
+		before = word[:min(len(word), leastName*leastName)]
+	}
+	return strings.TrimPrefix(string(out), " ")
+}
+
+// freshWord is a word that no good call of the run had before, and what stands before it.
+type freshWord struct{ path, before, word string }
+
+func freshWords(list []Fresh) (words []freshWord) {
+	for _, f := range list {
+		fields := strings.Fields(f.Words)
+		for i := 0; i+1 < len(fields); i += 2 {
+			words = append(words, freshWord{f.Path, fields[i], fields[i+1]})
+		}
+	}
+	return words
+}
+
+// usual are the runs, at most three, whose good calls had a word as a fresh one: those of two others show
+// that it is no name of something that one run alone knows.
+type usual map[string][]uint64
+
+func usualOf(calls []Call) usual {
+	u := usual{}
+	for i := range calls {
+		if c := &calls[i]; !c.Bad && c.Named {
+			for _, w := range freshWords(c.Fresh) {
+				if of := u[w.word]; len(of) <= minRuns && !slices.Contains(of, c.Run) {
+					u[w.word] = append(of, c.Run)
+				}
+			}
+		}
+	}
+	return u
+}
+
+func (u usual) has(word string, run uint64) bool {
+	n := 0
+	for _, r := range u[word] {
+		if r != run {
+			n++
+		}
+	}
+	return n >= minRuns
+}
+
+// strange yields the words of a text that neither the run nor other runs know.
+func (r *row) strange(p string, u usual) iter.Seq[freshWord] {
+	return func(yield func(freshWord) bool) {
+		for _, w := range r.fresh {
+			if w.path == p && !u.has(w.word, r.Run) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// names counts the different words by which calls that went wrong, in one way or in any, met the condition: one
+// that failed again and again shows what became of it, not that it was unknown.
+func (s *search) names(c *candidate, kind string) float64 {
+	words := map[string]bool{}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if !c.meets[i] || !r.Bad || kind != "" && r.kind != kind {
+			continue
+		}
+		for w := range r.strange(c.p, c.usual) {
+			if slices.Contains(c.set, w.before) {
+				words[w.word] = true
+			}
+		}
+	}
+	if len(words) < leastValues {
+		return 0
+	}
+	return float64(len(words))
+}
+
+// strangers are the hypotheses that a text has a word that nobody knows, where names stand in it: behind
+// those words or marks behind which it was mostly bad calls that had one.
+func (s *search) strangers() (out []hypothesis) {
+	if s.hints || s.recent {
+		return nil
+	}
+	var paths []string
+	for i := range s.rows {
+		for _, w := range s.rows[i].fresh {
+			if !slices.Contains(paths, w.path) && tellable(w.path) {
+				paths = append(paths, w.path)
+			}
+		}
+	}
+	for _, p := range paths {
+		u, by, all := s.rows[0].usual, tally{}, map[string]bool{}
+		strange := make([][]string, len(s.rows))
+		for i := range s.rows {
+			r := &s.rows[i]
+			for w := range r.strange(p, u) {
+				if slices.Contains(strange[i], w.before) {
+					continue
+				}
+				strange[i], all[w.before] = append(strange[i], w.before), true
+				if r.Bad {
+					by.add(w.before, r)
+				}
+			}
+		}
+		if set := s.namesBehind(strange, by); len(set) > 0 {
+			out = append(out, hypothesis{what: unknown, p: p, set: set, of: len(all), usual: u})
+		}
+	}
+	return out
+}
+
+// maxBehind is how many words and marks are looked at behind which a name may stand.
+const maxBehind = 24
+
+// namesBehind chooses words and marks, the surest first, as long as hardly a good call is among those that
+// have a strange word behind one of them.
+func (s *search) namesBehind(strange [][]string, by tally) (set []string) {
+	maps.DeleteFunc(by, func(_ string, q *quorum) bool { return !q.of(leastBad) })
+	list := mostCalls(by)
+	list = list[:min(len(list), maxBehind)]
+	met := make([]bool, len(s.rows))
+	for good := 0.0; ; {
+		top, rank, more := "", 0.0, 0.0
+		for _, before := range list {
+			b, g := 0.0, 0.0
+			for i := range s.rows {
+				if !met[i] && slices.Contains(strange[i], before) {
+					if s.rows[i].Bad {
+						b++
+					} else {
+						g++
+					}
+				}
+			}
+			if q := (b + 0.5) / (b + g + 1); b >= leastBad && good+g <= maxWrong*s.good && q > rank {
+				top, rank, more = before, q, g
+			}
+		}
+		if top == "" {
+			break
+		}
+		set, good = append(set, top), good+more
+		for i := range met {
+			met[i] = met[i] || slices.Contains(strange[i], top)
+		}
+	}
+	slices.Sort(set)
+	return set
+}
+
+// wordsShown are the words that a line tells: those that went wrong, or those that look names up.
+func (s *search) wordsShown(h *hypothesis, behind []*row) []string {
+	if h.what == unknown {
+		return s.lookedUp(h.p, behind)
+	}
+	return h.wordsShown(behind, s.parties)
+}
+
+// lookedUp lists what runs did before calls that went well and that begin as most of those do that broke the
+// rule: with which other word the call before begins, and which tools were called. That looks names up.
+func (s *search) lookedUp(p string, behind []*row) (show []string) {
+	begin := func(r *row) string {
+		first, _, _ := strings.Cut(strings.TrimSpace(r.in[p].text), " ")
+		return first
+	}
+	firsts := tally{}
+	for _, b := range behind {
+		if first := begin(b); first != "" {
+			firsts.add(first, b)
+		}
+	}
+	most := mostCalls(firsts)
+	if len(most) == 0 {
+		return nil
+	}
+	before, by := map[uint64]string{}, tally{}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.Bad {
+			continue
+		}
+		first := begin(r)
+		if first == most[0] || first == "" {
+			if last := before[r.Run]; last != "" && last != most[0] {
+				by.add(last, r)
+			}
+			for at, tool := range r.Before {
+				if r.Since&(1<<at) != 0 && tool != s.own {
+					by.add(tool, r)
+				}
+			}
+		}
+		before[r.Run] = first
+	}
+	for _, did := range mostCalls(by) {
+		if by[did].met(s.parties) && shown(did) && len(show) < mostLookups {
+			show = append(show, "`"+did+"`")
+		}
+	}
+	return show
+}
+
+// mostLookups is how many ways to look names up a line tells.
+const mostLookups = 2
+
+// mostCalls are the texts of a tally, those with most calls first.
+func mostCalls(by tally) []string {
+	return slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b].calls, by[a].calls), strings.Compare(a, b))
+	})
+}
