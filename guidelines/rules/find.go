@@ -365,13 +365,13 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
-	open := s.openOf(kind)
+	open, whole := s.callsOf(kind, true), s.callsOf(kind, false)
 	for k := range s.all {
 		c := &s.all[k]
 		if c.silent || s.hints && c.good > 0 {
 			continue
 		}
-		calls, met := s.support(c, &open)
+		calls, _ := s.support(c, &open)
 		if calls == 0 {
 			continue
 		}
@@ -391,7 +391,8 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		by := s.byChance(c, kind, met, open.counted, against)
+		_, met := s.support(c, &whole) // those that other conditions left over are no fair sample
+		by := s.byChance(c, kind, met, whole.counted, against)
 		if by > s.mostChance(c, kind) {
 			continue
 		}
@@ -400,18 +401,19 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	return top, rule
 }
 
-// openCalls are the open calls of a kind: n without what was sent again in its run, counted with at
+// kindCalls are calls of a kind of failure: n without what was sent again in its run, counted with at
 // most sourceShare of a source.
-type openCalls struct {
+type kindCalls struct {
 	places     []int
 	n, counted float64
 	bySource   map[uint64]float64
 }
 
-func (s *search) openOf(kind string) openCalls {
-	o := openCalls{bySource: map[uint64]float64{}}
+// callsOf lists the calls of a kind, those that no rule explains yet alone or all.
+func (s *search) callsOf(kind string, open bool) kindCalls {
+	o := kindCalls{bySource: map[uint64]float64{}}
 	for i := range s.rows {
-		if row := &s.rows[i]; s.open[i] && row.kind == kind {
+		if row := &s.rows[i]; row.Bad && row.kind == kind && (s.open[i] || !open) {
 			if o.places = append(o.places, i); !row.repeat {
 				o.n++
 				o.bySource[row.Source]++
@@ -443,14 +445,14 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	return a.what < b.what
 }
 
-// support counts the open calls of a kind that a condition explains, and those of them that chance
+// support counts those of some calls of a kind that a condition explains, and those of them that chance
 // is asked of: what was sent again in its run counts once, so does a run of which each further call
 // meets the condition, and of a source with more than sourceShare calls its share. It is 0 where too
 // few are explained.
-func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
+func (s *search) support(c *candidate, of *kindCalls) (calls, met float64) {
 	var q quorum
 	bySource := map[uint64]float64{}
-	for _, i := range open.places {
+	for _, i := range of.places {
 		row := &s.rows[i]
 		if !c.meets[i] {
 			continue
@@ -466,7 +468,7 @@ func (s *search) support(c *candidate, open *openCalls) (calls, met float64) {
 	}
 	all, most := 0.0, 0.0
 	for source, n := range bySource {
-		met += n * min(1, sourceShare/open.bySource[source])
+		met += n * min(1, sourceShare/of.bySource[source])
 		all, most = all+n, max(most, n)
 	}
 	if !s.hints && s.several && all-most < leastBad || s.recent && s.parties && len(q.parties) < 2 {
