@@ -13,8 +13,6 @@ import (
 	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
-
-	"modernc.org/sqlite"
 )
 
 // fileName is the database in the data directory.
@@ -95,9 +93,6 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 
 // connectAll opens the file with all its connections.
 func (s *backend) connectAll(path string) (err error) {
-	// What a commit flushes is data, and how long its files are: not their times, which
-	// fsync writes through the file system's journal. Where there is no such call, fsync is left.
-	_, _ = sqlite.Fdatasync(true)
 	if err := makeFile(path, s.w.cfg.PageChecksums); err != nil {
 		return err
 	}
