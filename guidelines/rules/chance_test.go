@@ -57,6 +57,41 @@ func TestHardlyARuleIsToldOfFailuresByChance(t *testing.T) {
 	}
 }
 
+// Where two rules explain most failures of one kind, what they leave over is no fair sample, nor do the calls that
+// they explain bear out a third: hardly a line is of chance.
+func TestHardlyALineIsOfChanceWhereOtherRulesExplainMostOfAKind(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 34))
+	const lists = 150
+	told, right := 0, 0
+	for range lists {
+		var calls []Call
+		for i := range 60 + r.IntN(100) {
+			mode, n := []string{"a", "b", "c", "d", "e"}[r.IntN(5)], r.IntN(50)
+			input, _ := json.Marshal(map[string]any{ //nolint:errchkjson // texts and numbers
+				"to": fmt.Sprintf("D%cX", 'A'+r.IntN(25)), "user": fmt.Sprintf("name%c_%d", 'a'+r.IntN(12), r.IntN(3)), "mode": mode,
+				"code": strings.Repeat("x", r.IntN(5)) + fmt.Sprint(r.IntN(3)), "n": n,
+			})
+			message := ""
+			if mode == "e" || n > 30 || r.IntN(10) == 0 {
+				message = "E44"
+			}
+			calls = append(calls, call(i, string(input), message))
+		}
+		for _, rule := range Find("own", calls) {
+			switch {
+			case rule.when.where != "" || rule.when.p != "n" && rule.when.p != "mode" || rule.when.q != "":
+				told++
+				t.Log(rule.Line)
+			default:
+				right++
+			}
+		}
+	}
+	if told > lists/60 || right < lists*3/2 {
+		t.Errorf("%d lines of chance, %d right ones of %d lists", told, right, lists)
+	}
+}
+
 // Nor does what the run did last with a value: there are many sets of uses to choose one from.
 func TestHardlyASetOfUsesIsToldOfFailuresByChance(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 33))

@@ -371,7 +371,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if c.silent || s.hints && c.good > 0 {
 			continue
 		}
-		calls, _ := s.support(c, &open)
+		calls, left := s.support(c, &open)
 		if calls == 0 {
 			continue
 		}
@@ -386,13 +386,14 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		if c.q != "" && Speaks(kind, c.q) {
 			q += messageShare / 2
 		} else if c.q != "" {
-			q -= messageShare / 2
+			q -= messageShare
 		}
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && !s.simpler(c, top, kind)) {
 			continue
 		}
-		_, met := s.support(c, &whole) // those that other conditions left over are no fair sample
-		by := s.byChance(c, kind, met, whole.counted, against)
+		// What other conditions left over is no fair sample, and what they explain bears out no other one.
+		_, met := s.support(c, &whole)
+		by := max(s.byChance(c, kind, left, open.counted, against), s.byChance(c, kind, met, whole.counted, against))
 		if by > s.mostChance(c, kind) {
 			continue
 		}
