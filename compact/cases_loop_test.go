@@ -164,56 +164,6 @@ func TestCase46MessagesAddedWhileARunIsUnderWayAreNotLost(t *testing.T) {
 	})
 }
 
-func TestCase47TheBreakerStopsAndTheCapHolds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &counting{err: errors.New("down")}
-		c := newCompactor(t, m)
-		ask := func(i int) compact.Result {
-			return run(t, c, compact.Request{Messages: join(user(fmt.Sprint("go ", i)), steps("a", 30, 60), user("next")), Profile: "deerflow", Conversation: "x"})
-		}
-		for i := range 12 {
-			ask(i)
-		}
-		if want := configtest.Section[compact.Config]("compact").Model.BreakerFailures; m.count() != want {
-			t.Errorf("%d requests before the pause, want %d", m.count(), want)
-		}
-		if res := ask(20); !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "paused") || !res.Compacted {
-			t.Errorf("%s %v", res.Reason, res.Report.ModelFailures)
-		}
-		n := m.count()
-		time.Sleep(configtest.Section[compact.Config]("compact").Model.BreakerPause)
-		if ask(21); m.count() != n+1 {
-			t.Errorf("%d requests after the pause, want %d", m.count(), n+1)
-		}
-	})
-}
-
-func TestCase47AConversationHasACapAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
-			return memoryd.Completion{Text: "The user asked.", Usage: memoryd.Usage{PromptTokens: 9000, CompletionTokens: 10}}, nil
-		})
-		cfg := configtest.Section[compact.Config]("compact")
-		cfg.Model.HourlyTokens = 20_000
-		c := compactorWith(t, cfg, compact.Deps{Model: m})
-		spend := func(i int, conversation string) compact.Result {
-			return run(t, c, compact.Request{Messages: join(user(fmt.Sprint("go ", i)), steps(fmt.Sprint("s", i), 30, 60), user("next")), Profile: "deerflow", Conversation: conversation})
-		}
-		spend(0, "x")
-		spend(1, "x")
-		if res := spend(2, "x"); res.Report.ModelCalls != 0 || !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "used up") || !res.Compacted {
-			t.Errorf("over the cap: %d calls, %v", res.Report.ModelCalls, res.Report.ModelFailures)
-		}
-		if res := spend(3, "y"); res.Report.ModelCalls != 1 {
-			t.Errorf("another conversation pays for this one: %v", res.Report.ModelFailures)
-		}
-		time.Sleep(time.Hour)
-		if res := spend(4, "x"); res.Report.ModelCalls != 1 {
-			t.Errorf("an hour later: %v", res.Report.ModelFailures)
-		}
-	})
-}
-
 func TestCase48FactsSurviveAHundredCompactions(t *testing.T) {
 	c := newCompactor(t)
 	messages := join(system("be kind"), user("My order is QX7781-ALPHA and the host is db-17.internal.example."))

@@ -8,7 +8,6 @@ import (
 
 	"memoryd"
 	"memoryd/compact/tokens"
-	"memoryd/llm/summarize"
 )
 
 // Deps are the dependencies of a Compactor.
@@ -34,7 +33,6 @@ type Compactor struct {
 	counter func(model string) tokens.Counter
 	log     *slog.Logger
 	mask    func(text string) string
-	guard   *summarize.Guard
 	answers *memo[[]string] // descriptions by content
 	results *memo[Result]   // results by request
 	replays *memo[replay]   // compactions by beginning
@@ -52,8 +50,6 @@ const (
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
 	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask}
-	m := cfg.Model
-	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, time.Now)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, time.Now)
 	c.results = newMemo[Result](resultsKept, cfg.RememberFor, time.Now)
 	c.learned = newMemo[float64](learnedKept, learnedFor, time.Now)

@@ -48,12 +48,6 @@ type ModelSettings struct {
 	// OnFailure is "extract" (use the deterministic summary) or "keep" (return the
 	// conversation unchanged).
 	OnFailure string `yaml:"on_failure"`
-	// BreakerFailures failures in a row stop the use of models for BreakerPause.
-	BreakerFailures int           `yaml:"-"`
-	BreakerPause    time.Duration `yaml:"-"`
-	// HourlyTokens limits what one conversation may use in an hour, prompts and answers; 0
-	// means no limit.
-	HourlyTokens int `yaml:"hourly_tokens"`
 }
 
 // UnmarshalYAML decodes a section and keeps constants that are not settings. A request can
@@ -65,7 +59,6 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	c.RememberFor = 10 * time.Minute
 	m := &c.Model
 	m.PromptTokens, m.AnswerTokens, m.Parallel, m.Timeout = 24_000, 800, 8, time.Minute
-	m.BreakerFailures, m.BreakerPause = 5, 2*time.Minute
 	c.DeerFlow.Enabled, c.RAAid.EnableCondensation = true, true
 	c.RAAid.MaxTokensPerSummary, c.RAAid.SummaryBufferRatio, c.RAAid.HybridLoss = 500, 0.2, 0.1
 	err := unmarshal((*settings)(c))
@@ -83,16 +76,8 @@ func (c Config) Validate() error {
 	if c.KeepOriginals < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "keep_originals must not be negative")
 	}
-	return c.Model.Validate()
-}
-
-// Validate returns the first invalid setting.
-func (m ModelSettings) Validate() error {
-	switch {
-	case m.OnFailure != "extract" && m.OnFailure != "keep":
+	if on := c.Model.OnFailure; on != "extract" && on != "keep" {
 		return memoryd.Errorf(memoryd.Invalid, "model.on_failure must be extract or keep")
-	case m.HourlyTokens < 0:
-		return memoryd.Errorf(memoryd.Invalid, "model.hourly_tokens must not be negative")
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"memoryd"
 	"memoryd/compact/chat"
@@ -115,10 +114,10 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 	var t summarize.Answer
 	var err error
 	if !reused {
-		s := summarize.Summarizer{Model: c.model, Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: time.Now, Log: c.log}
+		s := summarize.Summarizer{Model: c.model, Timeout: c.cfg.Model.Timeout, Log: c.log}
 		t, err = s.Do(ctx, summarize.Request{
 			Instructions: n.instructions(), Parts: parts, Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
-			Workspace: n.w.r.Workspace, Spender: n.w.r.Workspace + "\x00" + n.w.r.Conversation, Nonce: key[:12], Count: n.w.conv.count,
+			Workspace: n.w.r.Workspace, Nonce: key[:12], Count: n.w.conv.count,
 			Check: func(answer memoryd.Completion) (err error) {
 				lines, err = n.picked(answer, tell)
 				return err
@@ -163,7 +162,7 @@ func reasonOf(err error) string {
 	}
 	for _, known := range []error{
 		errEmpty, errTruncated, errToolCall, errInvented,
-		summarize.ErrTooLong, summarize.ErrPaused, summarize.ErrSpent, summarize.ErrBudget,
+		summarize.ErrTooLong, summarize.ErrBudget,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()

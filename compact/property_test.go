@@ -156,7 +156,6 @@ func drawRequest(t *rapid.T) compact.Request {
 func propertyOf(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"none", "good", "fails", "panics", "echoes", "rambles", "forges"}).Draw(t, "model")
 	cfg := configtest.Section[compact.Config]("compact")
-	cfg.Model.HourlyTokens = 0
 	d := compact.Deps{}
 	d.Model = models()[name]
 	c := compact.New(cfg, filled(d))

@@ -12,8 +12,7 @@ type Request struct {
 	Messages []jsontext.Value `json:"messages"`
 	// Workspace is the name space of the originals; "" is "default".
 	Workspace string `json:"workspace_id,omitempty"`
-	// Conversation is the caller's name for the conversation; the limit on model tokens is
-	// per conversation.
+	// Conversation is the caller's name for the conversation.
 	Conversation string `json:"conversation_id,omitempty"`
 	// Model is the model that the conversation is for; it decides the token table.
 	Model string `json:"model,omitempty"`

@@ -134,7 +134,6 @@ func TestForgeSavesModelCalls(t *testing.T) {
 	groups := 0
 	for _, r := range recordings(t) {
 		cfg := configtest.Section[compact.Config]("compact")
-		cfg.Model.HourlyTokens = 0
 		c := compactorWith(t, cfg, compact.Deps{Model: m})
 		var now []jsontext.Value
 		for _, next := range r.Messages[:min(len(r.Messages), 150)] {

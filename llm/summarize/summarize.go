@@ -32,8 +32,6 @@ type Request struct {
 	MaxTokens int
 	// The request is made on behalf of Workspace, and of Tool if it is about one.
 	Workspace, Tool string
-	// Spender is the account whose hourly tokens are used, if the Summarizer has a Guard.
-	Spender string
 	// Nonce is the word in this prompt's markers; "" uses a random one.
 	Nonce string
 	// Count counts tokens for the budget; nil uses Tokens.
@@ -64,13 +62,10 @@ var ErrTooLong = errors.New("the answer is too long")
 // Summarizer generates texts with a model. It is safe for concurrent use.
 type Summarizer struct {
 	Model memoryd.Model
-	// Guard stops requests after failures and enforces limits; nil does not.
-	Guard *Guard
 	// Timeout limits one request; 0 leaves that to the context.
 	Timeout time.Duration
-	// Clock returns the time; nil uses time.Now. Log receives panics; nil drops them.
-	Clock func() time.Time
-	Log   *slog.Logger
+	// Log receives panics; nil drops them.
+	Log *slog.Logger
 }
 
 // Do has one text generated, and hands it to the request's Check. It fails with the model's
@@ -87,13 +82,6 @@ func (s Summarizer) Do(ctx context.Context, r Request) (Answer, error) {
 	if errors.Is(err, ErrTooLong) && ctx.Err() == nil {
 		err = s.once(ctx, r, max(20, r.MaxTokens/2), &t)
 	}
-	switch {
-	case err == nil:
-		s.Guard.settled(true)
-	case ctx.Err() != nil, errors.Is(err, ErrPaused), errors.Is(err, ErrSpent), errors.Is(err, ErrBudget): // not the model's doing
-	default:
-		s.Guard.settled(false)
-	}
 	return t, err
 }
 
@@ -104,25 +92,20 @@ func (s Summarizer) once(ctx context.Context, r Request, words int, t *Answer) e
 	if err != nil {
 		return err
 	}
-	if err := s.Guard.allow(r.Spender, r.Count(prompt.System)+r.Count(prompt.User)+r.MaxTokens); err != nil {
-		return err
-	}
 	t.Calls++
 	answer, err := s.complete(ctx, prompt, t)
 	t.Usage.PromptTokens += answer.Usage.PromptTokens
 	t.Usage.CompletionTokens += answer.Usage.CompletionTokens
-	s.Guard.spent(r.Spender, answer.Usage.PromptTokens+answer.Usage.CompletionTokens)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", s.Model.Name(), err)
 	}
 	if blank(answer.Text) {
 		return fmt.Errorf("%w: it is blank", ErrUnusable)
 	}
-	if r.Check == nil {
-		return nil
-	}
-	if err := r.Check(answer); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	if r.Check != nil {
+		if err := r.Check(answer); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
 	}
 	return nil
 }
@@ -133,12 +116,8 @@ func (s Summarizer) complete(ctx context.Context, p memoryd.Prompt, t *Answer) (
 		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
 	}
-	clock := s.Clock
-	if clock == nil {
-		clock = time.Now
-	}
-	began := clock()
-	defer func() { t.Seconds += clock().Sub(began).Seconds() }()
+	began := time.Now()
+	defer func() { t.Seconds += time.Since(began).Seconds() }()
 	err = lifecycle.Do(ctx, s.Log, "summarizing", func() (err error) {
 		answer, err = s.Model.Complete(ctx, p)
 		return err
