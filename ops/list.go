@@ -88,7 +88,7 @@ func (d *Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err erro
 	case r.After != "":
 		err = memoryd.Errorf(memoryd.Invalid, "cursor: searches have only one page")
 	default:
-		tools, err = d.Store.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
+		tools, err = searchTools(ctx, d.Store, r.Workspace, r.Query, r.Limit)
 	}
 	if err == nil && len(tools) == 0 {
 		err = d.known(ctx, r.Workspace)

@@ -160,10 +160,6 @@ func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g me
 	return err
 }
 
-func (i interceptor) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	return through3(ctx, i, "SearchTools", checkLimit(limit), Store.SearchTools, workspace, query, limit)
-}
-
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	_, err := through2(ctx, i, "RestoreTool", CheckRestore(&t, calls),
 		func(s Store, ctx context.Context, t memoryd.Tool, calls []memoryd.Call) (none, error) {

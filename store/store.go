@@ -218,12 +218,6 @@ type Tools interface {
 	// the revision to expect+1. Otherwise it returns Conflict, or NotFound for an unknown tool.
 	PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error
 
-	// SearchTools returns up to limit tools of the workspace whose name or guideline contains a
-	// word of the query, best first. A word is a sequence of letters and digits; case does not
-	// matter. A query without words finds nothing. The backend decides the order; rare words and
-	// more matches come first.
-	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
-
 	// RestoreTool writes a tool from another store: counters, revision, times, guideline, and the
 	// stored calls, oldest first. Kept and Pending are computed from the calls, which may get new
 	// numbers as in Renumber. It returns Conflict if the tool exists or a call is known in the

@@ -2,20 +2,10 @@ package store
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"memoryd"
 )
-
-// Words returns the words of a text for SearchTools: sequences of letters and digits, in lower
-// case.
-func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
 
 // CutOutput shortens an output to MaxRunOutput bytes. It keeps the beginning and, because errors
 // are often there, the end. It cuts between characters.

@@ -101,7 +101,7 @@ type CompactRequest struct {
 	// OpenAI chat messages, or messages with Anthropic-style content blocks.
 	Messages  []jsontext.Value `json:"messages" type:"object"`
 	Workspace *string          `json:"workspace_id,omitzero" as:"NewName"`
-	// The spend cap is kept per conversation.
+	// Names the conversation; its originals can then be searched together.
 	Conversation *string `json:"conversation_id,omitzero"`
 	// Picks the token table.
 	Model *string `json:"model,omitzero"`

@@ -13,8 +13,8 @@
 //     one for each content (input and output) of a tool, which names the call that
 //     brought it first. When the history lets a call go, its body is taken from the
 //     point; what is left, about 200 bytes, recognises the call when it comes again.
-//   - tools: a point for each tool with its guideline and the sparse vector it is
-//     searched by, one for each workspace, and tombstones of deleted tools.
+//   - tools: a point for each tool with its guideline, one for each workspace, and
+//     tombstones of deleted tools.
 //   - docs: records, cached verdicts, and the leases of the clock.
 //
 // A tool's point gets a random life when it is created, and everything that belongs to the

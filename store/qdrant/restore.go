@@ -138,6 +138,5 @@ func (r *restoring) toolPoint() *qd.PointStruct {
 		p[fieldGuideRev] = integer(g.Revision)
 		p[fieldGuide] = object(encodeGuideline(&g))
 	}
-	pt.Vectors = searchVectors(r.t.Tool, r.t.Guideline.Content)
 	return pt
 }

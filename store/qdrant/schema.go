@@ -40,9 +40,6 @@ const (
 	segmentKB  = 2000 // 500,000 points
 )
 
-// searchVector names the sparse vector of a tool's point.
-const searchVector = "words"
-
 // index says how a field is indexed: a uuid is matched, a number compared and
 // ordered by.
 type index struct {
@@ -154,11 +151,6 @@ func (s *backend) createCollection(ctx context.Context, alias, name string) erro
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
 		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(flushInterval.Seconds()))},
 		Metadata:               payload{schemaKey: integer(s.version(alias))},
-	}
-	if alias == s.tools {
-		request.SparseVectorsConfig = qd.NewSparseVectorsConfig(map[string]*qd.SparseVectorParams{
-			searchVector: {Modifier: qd.Modifier_Idf.Enum()},
-		})
 	}
 	if alias == s.calls {
 		request.OptimizersConfig.IndexingThreshold = new(uint64(packKB))

@@ -138,9 +138,7 @@ func newToolPoint(ref memoryd.ToolRef, life, nonce string, now time.Time) *qd.Po
 		fieldSpaceID: word(workspaceID(ref.Workspace)), fieldCreated: integer(now.UnixMicro()),
 	}
 	putOrder(p, ref.Tool)
-	pt := newPoint(toolID(ref), p)
-	pt.Vectors = searchVectors(ref.Tool, "")
-	return pt
+	return newPoint(toolID(ref), p)
 }
 
 func newWorkspacePoint(workspace string) *qd.PointStruct {
@@ -203,8 +201,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return store.Replaced("guideline")
 	}
 	nonce := newMark()
-	mine := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life))
-	compare := all(append(slices.Clone(mine.GetMust()), revisionIs(fieldGuideRev, expect))...)
+	compare := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life), revisionIs(fieldGuideRev, expect))
 	err = s.set(ctx, s.tools, s.compareOrder(), compare, payload{
 		fieldGuideRev: integer(expect + 1), fieldGuideMarks: words(marks(nonce, t.p.words(fieldGuideMarks))),
 		fieldGuideAt: integer(s.clock.next(1)), fieldGuide: object(encodeGuideline(&g)),
@@ -222,8 +219,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 	if !slices.Contains(after.p.words(fieldGuideMarks), nonce) {
 		return store.Replaced("guideline")
 	}
-	mine.Must = append(mine.Must, isInt(fieldGuideRev, expect+1))
-	return s.index(ctx, t.id, mine, ref.Tool, g.Content)
+	return nil
 }
 
 // revisionIs holds for a point of the revision; 0 means that it has none.

@@ -233,9 +233,6 @@ func (j *restoring) run(d *draft) error {
 	if err := d.writeGuideline(td.t, &td.info.Guideline); err != nil {
 		return err
 	}
-	if err := d.putSearch(td.t.id, j.t.ToolRef, td.info.Guideline.Content); err != nil {
-		return err
-	}
 	return d.w.writeState(td.t, &td.info, d.w.lastLog+1)
 }
 

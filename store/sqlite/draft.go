@@ -81,11 +81,8 @@ func (d *draft) create(ref memoryd.ToolRef) (*toolDraft, error) {
 	td.info.Created = d.now
 	d.tools[ref] = td
 	d.order = append(d.order, td)
-	if err := d.c.exec(`INSERT INTO tools (id, workspace, name, created) VALUES (?,?,?,?)`,
-		int64(t.id), ref.Workspace, ref.Tool, d.now.UnixMicro()); err != nil {
-		return nil, err
-	}
-	return td, d.putSearch(t.id, ref, "")
+	return td, d.c.exec(`INSERT INTO tools (id, workspace, name, created) VALUES (?,?,?,?)`,
+		int64(t.id), ref.Workspace, ref.Tool, d.now.UnixMicro())
 }
 
 // knows reports whether a live tool accepted the key.

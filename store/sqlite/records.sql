@@ -11,6 +11,3 @@ CREATE TABLE records ( -- documents beside the tools; see store.Record
 	PRIMARY KEY (workspace, tool, kind, id));
 
 CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL;
-
-CREATE VIRTUAL TABLE search USING fts5( -- rowid: tools.id
-	space, words, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0");

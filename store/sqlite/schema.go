@@ -10,7 +10,7 @@ import (
 // newest layout that this program reads and the one it writes.
 const (
 	applicationID = 0x6d656d64
-	schemaVersion = 4
+	schemaVersion = 5
 )
 
 // The layout of an empty store, by the versions that brought its parts. A commit writes rows
@@ -30,19 +30,18 @@ var (
 
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
 //
-// Version 4 has checksums in its pages, which only a new file gets: one of version 3
-// stays as it is until it is exported and restored.
-func upgrades() [schemaVersion - 2][]string {
-	return [schemaVersion - 2][]string{
+// Version 4 has checksums in its pages and counts commits, which only a new file does: another
+// goes without until it is exported and restored. Version 5 has no index of words any more.
+func upgrades() [schemaVersion - 1][]string {
+	return [schemaVersion - 1][]string{
 		{
 			`ALTER TABLE calls ADD COLUMN extra TEXT`,
 			`ALTER TABLE verdicts ADD COLUMN extra TEXT`,
 			createRecords,
-			`INSERT INTO search (rowid, space, words)
-				SELECT t.id, 'w' || lower(hex(t.workspace)), t.name || char(10) || coalesce(g.content, '')
-				FROM tools t LEFT JOIN guidelines g ON g.tool = t.id`,
 		},
 		{createRuns},
+		{},
+		{`DROP TABLE IF EXISTS search`},
 	}
 }
 
@@ -77,7 +76,7 @@ func checkSchema(c *conn) error {
 			continue
 		}
 		next := fmt.Sprintf(`PRAGMA user_version = %d`, from+2)
-		if err := inTransaction(c, append(steps, next)); err != nil {
+		if err := c.wiping(func() error { return inTransaction(c, append(steps, next)) }); err != nil {
 			return fmt.Errorf("upgrading from format version %d: %w", from+1, err)
 		}
 	}

@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/hex"
-	"strings"
 
 	"memoryd"
 	"memoryd/store"
@@ -22,9 +20,6 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 			return refusal{store.Replaced("guideline")}
 		}
 		if err := d.writeGuideline(t, &g); err != nil {
-			return err
-		}
-		if err := d.putSearch(t.id, ref, g.Content); err != nil {
 			return err
 		}
 		info := t.info
@@ -121,7 +116,7 @@ func (d *draft) deleteTools(gone []*tool, where string, values ...driver.Value) 
 // deleteTool removes the tool's rows but for its calls, which go to purge.
 func (d *draft) deleteTool(t *tool) error {
 	err := d.c.wiping(func() error {
-		for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool", "search WHERE rowid"} {
+		for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool"} {
 			if err := d.c.exec(`DELETE FROM `+table+` = ?`, int64(t.id)); err != nil {
 				return err
 			}
@@ -163,49 +158,6 @@ func (p *pendingSet) of(tools []*tool) []*pendingCall {
 			if c := p.bySeq[seqRef{t.id, seq}]; c != nil {
 				out = append(out, c)
 			}
-		}
-	}
-	return out
-}
-
-// putSearch makes SearchTools find the tool by its name and its guideline.
-func (d *draft) putSearch(tool uint32, ref memoryd.ToolRef, guideline string) error {
-	return d.c.exec(`INSERT OR REPLACE INTO search (rowid, space, words) VALUES (?,?,?)`,
-		int64(tool), spaceWord(ref.Workspace), ref.Tool+"\n"+guideline)
-}
-
-// spaceWord is a workspace as one word of the index.
-func spaceWord(workspace string) string { return "w" + hex.EncodeToString([]byte(workspace)) }
-
-// SearchTools implements store.Tools, by FTS5 and its BM25.
-func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	words := store.Words(query)
-	if len(words) == 0 || limit == 0 || workspace == "" {
-		return nil, nil
-	}
-	match := `space : "` + spaceWord(workspace) + `" AND words : ("` + strings.Join(words, `" OR "`) + `")`
-	var ids []uint32
-	err := s.read(ctx, func(c *conn) error {
-		return c.query(ctx, `SELECT rowid FROM search WHERE search MATCH ? ORDER BY bm25(search, 0.0, 1.0), rowid `+limited,
-			func(v []driver.Value) error {
-				ids = append(ids, uint32(integer(v[0])))
-				return nil
-			}, match, int64(limit))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return s.cat.toolsByID(ids), nil
-}
-
-// toolsByID gives the tools that are still there.
-func (c *catalog) toolsByID(ids []uint32) []memoryd.Tool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	var out []memoryd.Tool
-	for _, id := range ids {
-		if t := c.byID[id]; t != nil {
-			out = append(out, t.info)
 		}
 	}
 	return out

@@ -28,8 +28,8 @@ func TestVersion1IsUpgraded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, st := range []string{
-		`DROP TABLE runs`, `DROP TABLE search`, `DROP TABLE records`, `ALTER TABLE calls DROP COLUMN extra`,
-		`ALTER TABLE verdicts DROP COLUMN extra`, `PRAGMA user_version = 1`,
+		`DROP TABLE runs`, `DROP TABLE records`, `ALTER TABLE calls DROP COLUMN extra`,
+		`ALTER TABLE verdicts DROP COLUMN extra`, `CREATE TABLE search (words)`, `PRAGMA user_version = 1`,
 	} {
 		if err := c.exec(st); err != nil {
 			t.Fatalf("%s: %v", st, err)
@@ -44,11 +44,11 @@ func TestVersion1IsUpgraded(t *testing.T) {
 	if err != nil || len(got) != len(want) || got[4].Output != want[4].Output || got[4].Evaluation.Cost != want[4].Evaluation.Cost {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for _, word := range []string{"leaping", "t"} {
-		found, err := s.SearchTools(t.Context(), tref.Workspace, word, 9)
-		if err != nil || len(found) != 1 || found[0].Guideline.Revision != 1 {
-			t.Errorf("%s: found %v, %v", word, found, err)
-		}
+	if tool, err := s.Tool(t.Context(), tref); err != nil || tool.Guideline.Content != "look before leaping" {
+		t.Errorf("got %+v, %v", tool, err)
 	}
 	mustAppend(t, s, testBatch(9, "t", 6, 7))
+	if n, err := s.w.c.number(`SELECT count(*) FROM sqlite_schema WHERE name = 'search'`); n != 0 || err != nil {
+		t.Errorf("the index of words of versions before 5 is still there: %v", err)
+	}
 }

@@ -19,19 +19,11 @@ const (
 )
 
 // wipe waits until what was deleted stands in no file any more: its rows are
-// overwritten, the words of its guidelines are out of the search index, and the
-// write-ahead log, which holds older forms of the pages, is empty. What a long reading
+// overwritten, and the write-ahead log, which holds older forms of the pages, is empty. What a long reading
 // keeps from being wiped in time goes with the next checkpoint.
 func (s *backend) wipe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.w.wipeTime)
 	defer cancel()
-	err := s.w.do(ctx, 0, alone, func(d *draft) error {
-		d.wipes = true
-		return d.c.wiping(func() error { return d.c.exec(`INSERT INTO search (search) VALUES ('optimize')`) })
-	})
-	if err != nil { // the tool is gone; these words go with the next deletion
-		s.w.log.WarnContext(ctx, "store: cannot wipe the search index", "err", err)
-	}
 	for s.w.trimLag.Load() > 0 && s.w.failed.Load() == nil {
 		if !lifecycle.Sleep(ctx, wipePause) {
 			return nil // it goes on in the background

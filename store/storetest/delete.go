@@ -261,9 +261,6 @@ func restoreCases() []testCase {
 			if got := e.tool(t.ToolRef); got.Lifetime != 47 || got.Duplicates != 5 || got.Kept != 5 || got.Revision <= 88 {
 				e.Errorf("got %+v", got)
 			}
-			if got := e.found("advice", 9, true); got != "t" {
-				e.Errorf("found %q", got)
-			}
 		}},
 		{name: "numbers with gaps are closed", run: func(e *env) {
 			t, calls := oldTool()

@@ -45,7 +45,6 @@ func Run(t *testing.T, b Backend) {
 		{"override", overrideCases()},
 		{"verdict cache", cacheCases()},
 		{"records", recordCases()},
-		{"search", searchCases()},
 		{"restore", restoreCases()},
 		{"lifecycle", lifecycleCases()},
 		{"reopen", reopenCases()},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 
 	"memoryd"
@@ -137,9 +136,6 @@ func (c *client) snapshot(ctx context.Context, s store.Store) (string, error) {
 				call.Metadata, sha256.Sum256([]byte(call.Output)), call.Evaluation, overruled)
 		}
 	}
-	if err := c.search(ctx, s, &b); err != nil {
-		return "", err
-	}
 	for n := range 3 {
 		e, err := s.CachedVerdict(ctx, c.cacheKey(n))
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
@@ -149,21 +145,6 @@ func (c *client) snapshot(ctx context.Context, s store.Store) (string, error) {
 	}
 	err = c.records(ctx, s, &b)
 	return b.String(), err
-}
-
-// search asks for a word that is in every guideline; the order is the store's.
-func (c *client) search(ctx context.Context, s store.Store, b *strings.Builder) error {
-	found, err := s.SearchTools(ctx, c.workspace, "guideline elsewhere", 100)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, t := range found {
-		names = append(names, t.Tool)
-	}
-	slices.Sort(names)
-	fmt.Fprintf(b, "found %q\n", names)
-	return nil
 }
 
 func (c *client) records(ctx context.Context, s store.Store, b *strings.Builder) error {

@@ -109,9 +109,5 @@ func (w *world) checkUpgraded(files map[string][]byte) (err error) {
 			}
 		}
 	}
-	found, err := s.SearchTools(w.t.Context(), "old", "numbers", 9)
-	if err != nil || len(found) != 1 || found[0].Tool != "wide" {
-		return fmt.Errorf("the search finds %+v, %w", found, err)
-	}
 	return nil
 }

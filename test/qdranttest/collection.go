@@ -19,11 +19,7 @@ type stored struct {
 	id      string
 	pid     *qd.PointId
 	payload map[string]*qd.Value
-	vectors map[string]sparse
 }
-
-// sparse is a sparse vector.
-type sparse map[uint32]float32
 
 func newCollection(r *qd.CreateCollection) *collection {
 	shards, copies, written := r.GetShardNumber(), r.GetReplicationFactor(), r.GetWriteConsistencyFactor()
@@ -36,9 +32,6 @@ func newCollection(r *qd.CreateCollection) *collection {
 		OptimizerConfig: r.GetOptimizersConfig(),
 	}, vectors: map[string]bool{}, schema: map[string]*qd.PayloadSchemaInfo{}}
 	for name := range r.GetVectorsConfig().GetParamsMap().GetMap() {
-		c.vectors[name] = true
-	}
-	for name := range r.GetSparseVectorsConfig().GetMap() {
 		c.vectors[name] = true
 	}
 	c.clear()

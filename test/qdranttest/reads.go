@@ -3,7 +3,6 @@ package qdranttest
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -126,58 +125,4 @@ func ordered(c *collection, found []*stored, r *qd.ScrollPoints) ([]*stored, err
 		return cmp.Or(order, cmp.Compare(a.id, b.id))
 	})
 	return found, nil
-}
-
-// Query finds points by a sparse vector whose weights are multiplied by the
-// inverse document frequency.
-func (p *pointsService) Query(ctx context.Context, r *qd.QueryPoints) (*qd.QueryResponse, error) {
-	out := &qd.QueryResponse{}
-	return out, p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(c *collection, points map[string]*stored) error {
-		query := r.GetQuery().GetNearest().GetSparse()
-		if query == nil {
-			return status.Error(codes.Unimplemented, "the fake knows sparse queries only")
-		}
-		rarity := rarities(points, r.GetUsing(), query.GetIndices())
-		c.matching(points, r.GetFilter(), func(pt *stored) {
-			score, hit := float32(0), false
-			for i, n := range query.GetIndices() {
-				if w, ok := pt.vectors[r.GetUsing()][n]; ok {
-					score += w * query.GetValues()[i] * rarity[n]
-					hit = true
-				}
-			}
-			if hit {
-				out.Result = append(out.Result, &qd.ScoredPoint{Id: pt.pid, Score: score, Payload: selected(r.GetWithPayload(), pt)})
-			}
-		})
-		slices.SortFunc(out.Result, func(a, b *qd.ScoredPoint) int {
-			return cmp.Or(cmp.Compare(b.GetScore(), a.GetScore()), cmp.Compare(idText(a.GetId()), idText(b.GetId())))
-		})
-		out.Result = out.Result[:min(len(out.Result), int(r.GetLimit()))]
-		return nil
-	})
-}
-
-// rarities gives ln((n - k + 0.5) / (k + 0.5) + 1) for the k of n vectors that
-// hold a word, as the server documents its modifier "idf".
-func rarities(points map[string]*stored, using string, words []uint32) map[uint32]float32 {
-	total, holders := 0, map[uint32]int{}
-	for _, pt := range points {
-		v, ok := pt.vectors[using]
-		if !ok {
-			continue
-		}
-		total++
-		for _, n := range words {
-			if _, ok := v[n]; ok {
-				holders[n]++
-			}
-		}
-	}
-	out := map[uint32]float32{}
-	for _, n := range words {
-		k := float64(holders[n])
-		out[n] = float32(math.Log((float64(total)-k+0.5)/(k+0.5) + 1))
-	}
-	return out
 }

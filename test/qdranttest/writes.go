@@ -77,26 +77,11 @@ func (p *pointsService) Upsert(_ context.Context, r *qd.UpsertPoints) (*qd.Point
 				continue
 			}
 			c.put(&stored{
-				id: idText(pt.GetId()), pid: pt.GetId(), payload: pt.GetPayload(), vectors: vectorsOf(pt.GetVectors()),
+				id: idText(pt.GetId()), pid: pt.GetId(), payload: pt.GetPayload(),
 			})
 		}
 		return nil
 	})
-}
-
-func vectorsOf(v *qd.Vectors) map[string]sparse {
-	out := map[string]sparse{}
-	for name, vector := range v.GetVectors().GetVectors() {
-		s, indices, values := sparse{}, vector.GetIndices().GetData(), vector.GetData() //nolint:staticcheck // what the client sends
-		if of := vector.GetSparse(); of != nil {
-			indices, values = of.GetIndices(), of.GetValues()
-		}
-		for i, n := range indices {
-			s[n] = values[i]
-		}
-		out[name] = s
-	}
-	return out
 }
 
 // targets gives the points that a selector chooses.
@@ -133,7 +118,7 @@ func (c *collection) setPayload(sel *qd.PointsSelector, add map[string]*qd.Value
 // change puts a point like another in its place.
 func (c *collection) change(pt *stored, how func(next *stored)) {
 	next := *pt
-	next.payload, next.vectors = maps.Clone(pt.payload), maps.Clone(pt.vectors)
+	next.payload = maps.Clone(pt.payload)
 	how(&next)
 	c.put(&next)
 }
@@ -152,35 +137,6 @@ func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoin
 		for _, pt := range c.targets(r.GetPointsSelector()) {
 			c.change(pt, func(next *stored) {
 				maps.DeleteFunc(next.payload, func(key string, _ *qd.Value) bool { return slices.Contains(r.GetKeys(), key) })
-			})
-		}
-		return nil
-	})
-}
-
-// UpdateVectors replaces vectors of existing points.
-func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVectors) (*qd.PointsOperationResponse, error) {
-	return p.s.write(r.GetCollectionName(), func(c *collection) error {
-		for _, pv := range r.GetPoints() {
-			pt := c.points[idText(pv.GetId())]
-			if pt == nil {
-				return status.Errorf(codes.NotFound, "Not found: No point with id %s found", idText(pv.GetId()))
-			}
-			if r.GetUpdateFilter() != nil && !holds(r.GetUpdateFilter(), pt) {
-				continue
-			}
-			c.change(pt, func(next *stored) { maps.Copy(next.vectors, vectorsOf(pv.GetVectors())) })
-		}
-		return nil
-	})
-}
-
-// DeleteVectors removes vectors of points.
-func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
-	return p.s.write(r.GetCollectionName(), func(c *collection) error {
-		for _, pt := range c.targets(r.GetPointsSelector()) {
-			c.change(pt, func(next *stored) {
-				maps.DeleteFunc(next.vectors, func(name string, _ sparse) bool { return slices.Contains(r.GetVectors().GetNames(), name) })
 			})
 		}
 		return nil
