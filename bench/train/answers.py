@@ -6,7 +6,7 @@ up. The packages are those of answers.txt, of which a part is kept aside; node f
 
 	sed -n 's/^pip //p' bench/train/answers.txt | xargs -n 1 pip download --no-deps -d packages
 	sed -n 's/^npm //p' bench/train/answers.txt | xargs npm pack --pack-destination packages
-	python3 bench/train/answers.py packages evaluate/rules/testdata/outputs
+	python3 bench/train/answers.py packages
 """
 
 import ast
@@ -19,7 +19,7 @@ import tarfile
 import tempfile
 import zipfile
 
-from messages import HOSTS, NO_FAILURES, VERBS, key, number
+from messages import HOSTS, NO_FAILURES, VERBS, key, number, write
 
 # How many answers of a package are taken: that it raises, other failures, successes.
 MOST = {"thrown": 25, "error": 60, "ok": 90}
@@ -307,8 +307,7 @@ def main():
         made = []
         for archive in sorted(archives[key(line.split(" ")[1])] for line in packages):
             made += outputs(short(archive), list(read(os.path.join(sys.argv[1], archive))), words)
-        with open(os.path.join(sys.argv[2], name), "w") as f:
-            f.write("".join(made))
+        write(name, "".join(made))
 
 
 if __name__ == "__main__":

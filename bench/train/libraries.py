@@ -4,9 +4,9 @@ Each is labelled by what became of it: an exception, or a status of 400 or more,
 exception takes turns. What libraries on odd places give is learned from; the others go to a set aside.
 
 	pip install -r bench/train/libraries-requirements.txt
-	python3 bench/train/libraries.py bench/train/libraries.txt evaluate/rules/testdata/outputs
+	python3 bench/train/libraries.py bench/train/libraries.txt
 	npm install --ignore-scripts $(cat bench/train/node-requirements.txt)
-	NODE_PATH=node_modules python3 bench/train/libraries.py bench/train/node.txt evaluate/rules/testdata/outputs
+	NODE_PATH=node_modules python3 bench/train/libraries.py bench/train/node.txt
 """
 
 import io
@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from messages import write
 
 # FORMS are how tools hand on an exception.
 FORMS = [
@@ -103,8 +105,7 @@ def main():
                 if out and len(out) < 4000 and "\n@@ " not in out:
                     halves[place % 2].write(f"@@ {tool} | {label} | {given}\n{out}\n")
     for half, aside in zip(halves, ["", "aside"], strict=True):
-        with open(os.path.join(sys.argv[2], name.replace(".txt", aside + ".txt")), "w") as f:
-            f.write(half.getvalue())
+        write(name.replace(".txt", aside + ".txt"), half.getvalue())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Command train fits the judge's learned score anew: evaluate/score/weights.bin.
 //
 // It learns from the labelled outputs in evaluate/rules/testdata/outputs, all but those
-// that are held out, and from random records. Before it writes, it prints how good the judge
+// that are held out, from those in learned, and from random records. Before it writes, it prints how good the judge
 // is on each source when it learned from all others, and on the recordings in the folder that
 // MEMORYD_TEST_DATA names, if any. The same sources give the same bytes.
 //
@@ -42,14 +42,14 @@ func main() {
 var show string
 
 func run(root, kept, programs, servers string, check bool) error {
-	folder, outputs := filepath.Join(root, "bench", "train"), filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
+	folder := filepath.Join(root, "bench", "train")
 	if programs != "" {
-		if err := runPrograms(context.Background(), filepath.Join(folder, programs), outputs); err != nil {
+		if err := runPrograms(context.Background(), filepath.Join(folder, programs), root); err != nil {
 			return err
 		}
 	}
 	if servers != "" {
-		if err := runServers(context.Background(), filepath.Join(folder, servers), outputs); err != nil {
+		if err := runServers(context.Background(), filepath.Join(folder, servers), root); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ const weightsFile = "evaluate/score/weights.bin"
 
 // readAll reads all sources, with the features of their calls.
 func readAll(judge *rules.Judge, root, recordings string) ([]*source, error) {
-	sources, err := read(filepath.Join(root, "evaluate", "rules", "testdata", "outputs"), recordings)
+	sources, err := read(root, recordings)
 	if err != nil {
 		return nil, err
 	}

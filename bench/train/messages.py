@@ -7,11 +7,12 @@ packages are those of messages.txt; a half is kept aside:
 
 	sed -n 's/^pip //p' bench/train/messages.txt | xargs -n 1 pip download --no-deps -d packages
 	sed -n 's/^npm //p' bench/train/messages.txt | xargs npm pack --pack-destination packages
-	python3 bench/train/messages.py packages evaluate/rules/testdata/outputs
+	python3 bench/train/messages.py packages
 """
 
 import ast
 import errno
+import gzip
 import hashlib
 import http
 import json
@@ -350,6 +351,17 @@ def catalogues():
             yield f"@@ {HOSTS[turn % 4]('http', VERBS[turn % len(VERBS)])} | {label} | {{}}\n{form.format(status.value, status.phrase)}\n"
 
 
+def write(name, outputs):
+    """Writes a set: a text if it is kept aside, packed otherwise."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if "aside" in name:
+        with open(os.path.join(here, "..", "..", "evaluate", "rules", "testdata", "outputs", name), "w") as f:
+            f.write(outputs)
+    else:
+        with open(os.path.join(here, "learned", name + ".gz"), "wb") as f:
+            f.write(gzip.compress(outputs.encode(), 9, mtime=0))
+
+
 def key(name):
     return re.sub("[^a-z0-9]", "", name.lower())
 
@@ -374,8 +386,7 @@ def main():
                 made += calls(package, some([m for m in english if m[0] == label], english_most) +
                               some([m for m in others if m[0] == label], translated_most), filler)
             made += calls(package, some([m for m in english if m[0] == "text"], texts_most), filler)
-        with open(os.path.join(sys.argv[2], name), "w") as f:
-            f.write("".join(made))
+        write(name, "".join(made))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ var setsOf = map[string][]string{
 // its sets. Each output is labelled by its exit status, and stands there
 // twice: as that of a shell, and of a tool that does this alone. What printed nothing is left
 // out.
-func runPrograms(ctx context.Context, list, outputs string) error {
+func runPrograms(ctx context.Context, list, root string) error {
 	sets := setsOf[filepath.Base(list)]
 	text, err := os.ReadFile(list) //nolint:gosec // a file of the sources
 	if err != nil {
@@ -103,7 +103,7 @@ func runPrograms(ctx context.Context, list, outputs string) error {
 		place++
 	}
 	for i, name := range sets {
-		if err := os.WriteFile(filepath.Join(outputs, name), []byte(parts[i].String()), 0o644); err != nil { //nolint:gosec // a file of the sources
+		if err := writeOutputs(root, name, parts[i].String()); err != nil {
 			return err
 		}
 	}

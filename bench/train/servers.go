@@ -41,7 +41,7 @@ type servers struct {
 
 // runServers runs what a list names, and writes the set of its name. Each output is labelled by what its server said:
 // the flag of MCP, the status of HTTP, the exit status of a client.
-func runServers(ctx context.Context, list, outputs string) error {
+func runServers(ctx context.Context, list, root string) error {
 	text, err := os.ReadFile(list) //nolint:gosec // a file of the sources
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func runServers(ctx context.Context, list, outputs string) error {
 	if err := r.run(ctx, string(text)); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(outputs, filepath.Base(list)), []byte(r.set.String()), 0o644) //nolint:gosec // a file of the sources
+	return writeOutputs(root, filepath.Base(list), r.set.String())
 }
 
 func (r *servers) run(ctx context.Context, list string) error {

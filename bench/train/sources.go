@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,12 +58,20 @@ func (s *source) group() string {
 	return "labelled outputs"
 }
 
-func read(outputs, recordings string) (sources []*source, err error) {
-	files, err := filepath.Glob(filepath.Join(outputs, "*.txt"))
-	if err != nil || len(files) == 0 {
-		return nil, errors.Join(fmt.Errorf("no labelled outputs in %s", outputs), err)
+// Where the sets are: those that people label, and those that nothing is learned from, as texts; what programs collected
+// to learn from is packed, since nobody reads it often: `zcat` does.
+func outputsOf(root string) string {
+	return filepath.Join(root, "evaluate", "rules", "testdata", "outputs")
+}
+func packedOf(root string) string { return filepath.Join(root, "bench", "train", "learned") }
+
+func read(root, recordings string) (sources []*source, err error) {
+	files, err := filepath.Glob(filepath.Join(outputsOf(root), "*.txt"))
+	packed, err2 := filepath.Glob(filepath.Join(packedOf(root), "*.txt.gz"))
+	if err = errors.Join(err, err2); err != nil || len(files) == 0 || len(packed) == 0 {
+		return nil, errors.Join(fmt.Errorf("labelled outputs are missing in %s", root), err)
 	}
-	for _, file := range files {
+	for _, file := range slices.Concat(files, packed) {
 		s, err := readOutputs(file)
 		if err != nil {
 			return nil, err
@@ -89,10 +99,13 @@ func read(outputs, recordings string) (sources []*source, err error) {
 // below.
 func readOutputs(file string) (*source, error) {
 	raw, err := os.ReadFile(file) //nolint:gosec // a file of the sources
+	if err == nil && strings.HasSuffix(file, ".gz") {
+		raw, err = unpack(raw)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &source{name: filepath.Base(file)}
+	s := &source{name: strings.TrimSuffix(filepath.Base(file), ".gz")}
 	s.held = slices.Contains(heldOut, s.name)
 	for part := range strings.SplitSeq("\n"+string(raw), "\n@@ ") {
 		head, output, _ := strings.Cut(part, "\n")
@@ -114,6 +127,33 @@ func labelledCall(tool, label string, input any, output string) labelled {
 		ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output, Success: true,
 		TokenCost: -1,
 	}}
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// writeOutputs writes a set: a text if nothing is learned from it, packed otherwise.
+func writeOutputs(root, name, outputs string) error {
+	if slices.Contains(heldOut, name) {
+		return os.WriteFile(filepath.Join(outputsOf(root), name), []byte(outputs), 0o644) //nolint:gosec // a file of the sources
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write([]byte(outputs)); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(packedOf(root), name+".gz"), packed.Bytes(), 0o644) //nolint:gosec // a file of the sources
 }
 
 // readRecording reads the labelled calls of a recording, but for those of which nothing

@@ -19,8 +19,8 @@ type labelled struct {
 
 // readOutputs reads a file of "@@ tool | label | input" lines, each with the
 // output below it. first.txt was written before the rules were made for the
-// tools of coding agents, second.txt after. captured.txt, capturedforms.txt and testruns.txt are what
-// real programs printed, labelled by their exit status.
+// tools of coding agents, second.txt after. captured.txt is what real programs printed, labelled by
+// their exit status.
 func readOutputs(t *testing.T, name string) []labelled {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/outputs/" + name)
