@@ -43,7 +43,7 @@ type Config struct {
 
 	// Plan is built from Op and Flow.
 	Plan *ops.Plan `yaml:"-"`
-	// Incomplete allows serving a store whose restore, import, load or copy was interrupted.
+	// Incomplete allows serving a store whose restore, load or copy was interrupted.
 	Incomplete bool `yaml:"-"`
 	// Unused lists environment variables that start with MEMORYD_ but are not settings.
 	Unused []string `yaml:"-"`

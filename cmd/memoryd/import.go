@@ -30,9 +30,8 @@ import (
 
 type importCmd struct {
 	remote
-	opened
 	Files  []string `arg:"" name:"file" help:"Files or folders: calls as JSON lines, transcripts or traces, plain or gzipped; - reads JSON lines from standard input."`
-	Format string   `default:"auto" help:"Format of the files: ${formats}. One more, reme, writes the dump of a ReMe server to the store directly (--data or --config)."`
+	Format string   `default:"auto" help:"Format of the files: ${formats}."`
 }
 
 // The bounds of one request of an import.
@@ -56,15 +55,12 @@ func (c importCounts) String() string {
 
 // Validate rejects unknown formats.
 func (c importCmd) Validate() error {
-	return checkFormat(c.Format, append(transcripts.FormatNames(), "reme"))
+	return checkFormat(c.Format, transcripts.FormatNames())
 }
 
 // Run imports the files in order. A rejected line does not stop the others, but makes the
 // exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
-	if c.Format == "reme" {
-		return c.importReMe(ctx, std)
-	}
 	var total importCounts
 	files, err := findFiles(c.Files)
 	if err != nil {

@@ -27,7 +27,7 @@ type serveCmd struct {
 	Listen string `env:"MEMORYD_LISTEN" placeholder:"ADDR" help:"Address to listen on (default 127.0.0.1:8002)."`
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
 
-	Incomplete bool `help:"Serve a store that holds a part of a restore, an import, a load or a copy that was interrupted. Until that is completed, /readyz says degraded."`
+	Incomplete bool `help:"Serve a store that holds a part of a restore, a load or a copy that was interrupted. Until that is completed, /readyz says degraded."`
 
 	Background bool `hidden:"" help:"Serve in the background for other commands: on the socket and a free port, until there are no requests for a while."`
 

@@ -5,7 +5,7 @@
 // Restore reads them into any backend. An export that is restored and exported again is the
 // same file, byte for byte, whatever the two backends are. Actions is the older interface,
 // POST /vector_store: one file per workspace, one tool memory per line, in the shape of the
-// HTTP answers. ReMe reads the dumps of the ReMe server, and Import adds them.
+// HTTP answers. It also loads the dumps of the ReMe server.
 //
 // # The file
 //
@@ -29,13 +29,10 @@
 package backup
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // formatVersion is the version of the files that this program writes, and the newest that it reads.
@@ -83,90 +80,4 @@ func within(err error, text string, args ...any) error {
 		cause = e.Err
 	}
 	return &memoryd.Error{Kind: e.Kind, Msg: where + ": " + e.Msg, RetryAfter: e.RetryAfter, Err: cause}
-}
-
-// ImportOptions control how memories are added.
-type ImportOptions struct {
-	// Keep is the number of calls in a tool's history, at least 1.
-	Keep int
-	// SetAside returns the record that keeps a guideline until a person decides; without it,
-	// guidelines are published as they are.
-	SetAside func(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error)
-	// Rejected, if set, is called with each memory that was not imported, and the reason.
-	Rejected func(line int, err error)
-}
-
-// ImportCounts counts what happened to memories and their calls.
-type ImportCounts struct {
-	Tools      int // memories that were read, with or without anything new
-	Added      int // calls
-	Duplicates int // calls that were already known
-	Rejected   int // memories
-}
-
-// Import adds memories to a store. A new tool is stored as it was, including times and
-// guideline, as a whole or not at all. An existing tool gets the calls that it lacks, and the
-// guideline if it has none. So importing the same memories again adds nothing. Memories with
-// an Invalid or TooLarge error are counted and skipped; any other error, and one of the
-// store, ends the import.
-func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error], opts ImportOptions) (ImportCounts, error) {
-	var n ImportCounts
-	if opts.Keep < 1 {
-		return n, invalid("keep must be at least 1, not %d", opts.Keep)
-	}
-	for m, err := range memories {
-		var added int
-		if err == nil {
-			err = m.check()
-		}
-		if err == nil && opts.SetAside != nil {
-			err = (&Trust{SetAside: opts.SetAside}).distrust(&m)
-		}
-		if err == nil {
-			if added, err = add(ctx, s, m, opts.Keep); err != nil {
-				return n, within(err, "tool %q of workspace %q", m.Tool.Tool, m.Tool.Workspace)
-			}
-			n.Tools++
-			n.Added += added
-			n.Duplicates += len(m.Calls) - added
-		} else if !rejects(err) {
-			return n, err
-		} else if n.Rejected++; opts.Rejected != nil {
-			opts.Rejected(m.Line, err)
-		}
-	}
-	return n, ctx.Err()
-}
-
-// add adds one memory and reports how many of its calls were new.
-func add(ctx context.Context, s store.Store, m Memory, keep int) (int, error) {
-	added := len(m.Calls)
-	err := s.RestoreTool(ctx, m.Tool, m.Calls)
-	if memoryd.IsKind(err, memoryd.Conflict) {
-		added, err = appendTo(ctx, s, m, keep)
-	}
-	if err == nil {
-		err = (&writer{s: s}).documents(ctx, m.Records)
-	}
-	return added, err
-}
-
-func appendTo(ctx context.Context, s store.Store, m Memory, keep int) (int, error) {
-	out, err := s.Append(ctx, store.Batch{Workspace: m.Tool.Workspace, Calls: m.Calls, Keep: keep})
-	if err != nil {
-		return 0, err
-	}
-	added := 0
-	for _, a := range out {
-		if a.New {
-			added++
-		}
-	}
-	if m.Tool.Guideline.Revision == 0 {
-		return added, nil
-	}
-	g := m.Tool.Guideline
-	g.BasedOn, g.ThroughSeq = 0, 0 // of other numbers than this store's
-	err = s.PutGuideline(ctx, m.Tool.ToolRef, g, 0)
-	return added, memoryd.Except(err, memoryd.Conflict) // it has one already
 }

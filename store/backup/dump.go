@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"memoryd"
@@ -215,7 +216,7 @@ func (a *Actions) decode(ctx context.Context, line []byte, workspace string) (Me
 	if err != nil {
 		return Memory{}, err
 	}
-	m, err := decodeMemory(line, ReMe{Now: a.Now})
+	m, err := decodeMemory(line, reMe{time.Local, a.Now})
 	if err != nil {
 		return m, err
 	}

@@ -15,7 +15,7 @@ import (
 // Mark says what is being written into a store. It stays in the store until everything is written,
 // so that an interruption is noticed.
 type Mark struct {
-	// What is "" for a restore; otherwise import, load or copy.
+	// What is "" for a restore; otherwise load or copy.
 	What string `json:"what,omitempty"`
 	// Name is the source for people. Workspace is the target; "" means the original workspaces.
 	Name      string `json:"name"`
@@ -33,7 +33,7 @@ func (m Mark) key() store.RecordKey {
 	return key
 }
 
-// CheckWhole returns a Conflict if a restore, import, load or copy into the store was interrupted.
+// CheckWhole returns a Conflict if a restore, load or copy into the store was interrupted.
 // Its text says how to continue. If the records cannot be read, that error appears when they are
 // requested.
 func CheckWhole(ctx context.Context, s store.Records) error {
@@ -88,19 +88,17 @@ func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bo
 }
 
 func (m Mark) fault() error {
-	into, how := "", "start the server with --incomplete and ask for it again, which completes it"
+	into := ""
 	switch {
 	case m.Workspace != "" && m.What == "":
 		into = fmt.Sprintf(" --workspace %q", m.Workspace)
 	case m.Workspace != "":
 		into = fmt.Sprintf(" into %q", m.Workspace)
 	}
-	switch m.What {
-	case "":
+	if m.What == "" {
 		return memoryd.Errorf(memoryd.Conflict,
 			"the store holds a part of a restore that was interrupted: run memoryd restore %q%s again, which completes it", m.Name, into)
-	case "import":
-		how = "run the same command again, which completes it"
 	}
-	return memoryd.Errorf(memoryd.Conflict, "the store holds a part of the %s of %q%s that was interrupted: %s", m.What, m.Name, into, how)
+	return memoryd.Errorf(memoryd.Conflict, "the store holds a part of the %s of %q%s that was interrupted: "+
+		"start the server with --incomplete and ask for it again, which completes it", m.What, m.Name, into)
 }

@@ -68,7 +68,7 @@ func checkTool(t *memoryd.Tool, calls []memoryd.Call) error {
 
 // decodeMemory reads a line of a dump: one that encodeMemory wrote, or else one of
 // ReMe's.
-func decodeMemory(b []byte, reme ReMe) (Memory, error) {
+func decodeMemory(b []byte, reme reMe) (Memory, error) {
 	var probe struct {
 		Metadata struct {
 			Memoryd jsontext.Value `json:"memoryd"`
@@ -232,7 +232,7 @@ func quoted(s string) jsontext.Value {
 // calls reads the calls of a memory and reports up to which of them, by number,
 // the guideline was written. A call that is there twice, with the same time and
 // id, is one.
-func (o ReMe) calls(ref memoryd.ToolRef, list []jsontext.Value) (calls []memoryd.Call, through int64, err error) {
+func (o reMe) calls(ref memoryd.ToolRef, list []jsontext.Value) (calls []memoryd.Call, through int64, err error) {
 	known := map[memoryd.CallKey]bool{}
 	alike := map[string]int{} // calls of equal content without time and id
 	for i, v := range list {
@@ -256,7 +256,7 @@ func (o ReMe) calls(ref memoryd.ToolRef, list []jsontext.Value) (calls []memoryd
 
 // call reads one call and reports whether a guideline has used it. Members that
 // are unknown or of a wrong type end up in its metadata.
-func (o ReMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memoryd.Call, bool) {
+func (o reMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memoryd.Call, bool) {
 	c := memoryd.Call{ToolRef: ref, Success: true, TokenCost: -1, Input: m.input()}
 	var summarised bool
 	m.take("output", &c.Output)
@@ -297,10 +297,10 @@ func (o ReMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memory
 
 // setTime finds the instant of a call. A call without a time gets the clock's, as
 // one that is sent does; a text that is no time stays as it is.
-func (o ReMe) setTime(c *memoryd.Call) {
+func (o reMe) setTime(c *memoryd.Call) {
 	t, err := o.parseTime(c.CreateTime)
 	if err != nil {
-		t = o.Now()
+		t = o.now()
 	}
 	c.Time = t
 	if c.CreateTime == "" {

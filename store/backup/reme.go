@@ -1,8 +1,7 @@
 package backup
 
 import (
-	"io"
-	"iter"
+	"cmp"
 	"time"
 
 	"memoryd"
@@ -27,9 +26,9 @@ const (
 // lenient is how lines of other programs are read.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// ReMe reads the tool memories of a ReMe server.
+// reMe reads the tool memories of a ReMe server: lines of its dump, or nodes of its local store.
 //
-// A call keeps its summary, evaluation and score. It counts as judged, by ReMeJudge, if it
+// A call keeps its summary, evaluation and score. It counts as judged, by reMeJudge, if it
 // has a summary or an evaluation; otherwise it waits for a judge. A score other than 0, 0.5
 // and 1 becomes the nearest of them. What has no place here is kept: for a call (an unusual
 // score, another tool's name, unknown members) in its metadata under "reme", for a memory in
@@ -37,31 +36,16 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 //
 // Calls get the keys that they would have got if they had been sent, so that a call that was
 // imported or sent before is recognised.
-type ReMe struct {
-	// Workspace overrides the workspaces of the memories. If it is empty, memories without a
-	// workspace go to memoryd.DefaultWorkspace.
-	Workspace string
-	// Location is the time zone of times without one; nil means the local zone.
-	Location *time.Location
-	// Now is the clock for calls without a time.
-	Now func() time.Time
-}
-
-// Read returns the memories in a JSON-lines file: a dump of ReMe, or nodes of its local store. A
-// line without a valid tool memory yields an Invalid or TooLarge error and a Memory that has only
-// its Line; the iteration continues. Any other error ends it.
-func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] { return memories(r, o.memory) }
-
-// rejects reports whether err is about one memory, so that others can follow.
-func rejects(err error) bool {
-	return memoryd.IsKind(err, memoryd.Invalid, memoryd.TooLarge)
+type reMe struct {
+	zone *time.Location   // of times without one
+	now  func() time.Time // the time of calls without one
 }
 
 // members are the members of a JSON object; what has been read is taken out.
 type members map[string]jsontext.Value
 
 // memory reads a line in either of the two shapes.
-func (o ReMe) memory(b []byte) (Memory, error) {
+func (o reMe) memory(b []byte) (Memory, error) {
 	m := members{}
 	if err := json.Unmarshal(b, &m, lenient); err != nil {
 		return Memory{}, notALine(err)
@@ -74,7 +58,7 @@ func (o ReMe) memory(b []byte) (Memory, error) {
 
 // node reads a vector node: its content is the memory's when_to_use, and all else
 // is in its metadata.
-func (o ReMe) node(m members) (Memory, error) {
+func (o reMe) node(m members) (Memory, error) {
 	inner := members{}
 	if err := json.Unmarshal(m["metadata"], &inner, lenient); err != nil {
 		return Memory{}, invalid("metadata: not an object")
@@ -96,19 +80,14 @@ func (o ReMe) node(m members) (Memory, error) {
 }
 
 // tool reads a tool memory.
-func (o ReMe) tool(m members) (Memory, error) {
+func (o reMe) tool(m members) (Memory, error) {
 	if kind, _ := textOf(m["memory_type"]); kind != "tool" {
 		return Memory{}, invalid("a memory of type %.40q, not of a tool", kind)
 	}
 	var out Memory
 	t := &out.Tool
-	t.Workspace, _ = textOf(m["workspace_id"])
-	switch {
-	case o.Workspace != "":
-		t.Workspace = o.Workspace
-	case t.Workspace == "":
-		t.Workspace = memoryd.DefaultWorkspace
-	}
+	workspace, _ := textOf(m["workspace_id"])
+	t.Workspace = cmp.Or(workspace, memoryd.DefaultWorkspace)
 	name, ok := textOf(m["when_to_use"])
 	if !ok || name == "" {
 		return out, invalid("when_to_use: the tool's name is missing")
@@ -157,7 +136,7 @@ func callList(v jsontext.Value) ([]jsontext.Value, error) {
 }
 
 // complete fills in what follows from the calls.
-func (o ReMe) complete(t *memoryd.Tool, calls []memoryd.Call, m members) {
+func (o reMe) complete(t *memoryd.Tool, calls []memoryd.Call, m members) {
 	n := int64(len(calls))
 	t.Lifetime, t.Kept, t.Revision = n, len(calls), n
 	seen := map[string]bool{}
@@ -179,7 +158,7 @@ func (o ReMe) complete(t *memoryd.Tool, calls []memoryd.Call, m members) {
 
 // guideline takes the text over. One that was written from all calls is up to
 // date; another one is not.
-func (o ReMe) guideline(t *memoryd.Tool, through int64, m members) {
+func (o reMe) guideline(t *memoryd.Tool, through int64, m members) {
 	content, _ := textOf(m["content"])
 	if content == "" {
 		return
@@ -194,7 +173,7 @@ func (o ReMe) guideline(t *memoryd.Tool, through int64, m members) {
 }
 
 // timeOf reads a time that may be missing.
-func (o ReMe) timeOf(v jsontext.Value, otherwise time.Time) time.Time {
+func (o reMe) timeOf(v jsontext.Value, otherwise time.Time) time.Time {
 	s, _ := textOf(v)
 	if t, err := o.parseTime(s); err == nil {
 		return t
@@ -202,12 +181,8 @@ func (o ReMe) timeOf(v jsontext.Value, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-func (o ReMe) parseTime(s string) (time.Time, error) {
-	zone := o.Location
-	if zone == nil {
-		zone = time.Local
-	}
-	return memoryd.ParseTime(s, zone)
+func (o reMe) parseTime(s string) (time.Time, error) {
+	return memoryd.ParseTime(s, o.zone)
 }
 
 // textOf reads a string.

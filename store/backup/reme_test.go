@@ -1,26 +1,18 @@
 package backup_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"iter"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/storetest"
 )
-
-var fromReMe = backup.ReMe{Location: time.UTC, Now: func() time.Time { return base }}
 
 func remeFile(t testing.TB) []byte {
 	t.Helper()
@@ -29,9 +21,9 @@ func remeFile(t testing.TB) []byte {
 	return b
 }
 
-func collect(memories iter.Seq2[backup.Memory, error]) (good []backup.Memory, bad map[int]string) {
+func readReMe(file []byte) (good []backup.Memory, bad map[int]string) {
 	bad = map[int]string{}
-	for m, err := range memories {
+	for m, err := range backup.MemoriesOfReMe(file, base) {
 		if err != nil {
 			bad[m.Line] = err.Error()
 		} else {
@@ -42,7 +34,7 @@ func collect(memories iter.Seq2[backup.Memory, error]) (good []backup.Memory, ba
 }
 
 func TestAReMeMemoryIsReadWithoutLoss(t *testing.T) {
-	good, bad := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
+	good, bad := readReMe(remeFile(t))
 	for line, says := range map[int]string{2: `type "task"`, 4: "there are none", 5: "not a line"} {
 		if !strings.Contains(bad[line], says) {
 			t.Errorf("line %d: got %q, want %q", line, bad[line], says)
@@ -102,7 +94,7 @@ func TestAReMeMemoryIsReadWithoutLoss(t *testing.T) {
 }
 
 func TestNodesOfReMeAreTheSameMemory(t *testing.T) {
-	good, _ := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
+	good, _ := readReMe(remeFile(t))
 	var m map[string]json.RawMessage
 	must(t, json.Unmarshal(linesBytes(remeFile(t))[0], &m))
 	id, name := m["memory_id"], m["when_to_use"]
@@ -125,7 +117,7 @@ func TestNodesOfReMeAreTheSameMemory(t *testing.T) {
 	text := node(innerText)
 	text["unique_id"] = id
 	for shape, line := range map[string][]byte{"node": encode(local), "calls as text": encode(text)} {
-		got, bad := collect(fromReMe.Read(bytes.NewReader(line)))
+		got, bad := readReMe(line)
 		if len(got) != 1 {
 			t.Errorf("%s: %v", shape, bad)
 			continue
@@ -150,66 +142,6 @@ func sameCalls(a, b []memoryd.Call) bool {
 	return reflect.DeepEqual(plain(a), plain(b))
 }
 
-func importReMe(t *testing.T, s store.Store) backup.ImportCounts {
-	t.Helper()
-	n, err := backup.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), backup.ImportOptions{Keep: 100})
-	must(t, err)
-	return n
-}
-
-func TestImportingTwiceAddsNothing(t *testing.T) {
-	s := mem.New()
-	if n := importReMe(t, s); n != (backup.ImportCounts{Tools: 2, Added: 5, Rejected: 3}) {
-		t.Errorf("got %+v", n)
-	}
-	first := export(t, s, "")
-	if n := importReMe(t, s); n != (backup.ImportCounts{Tools: 2, Duplicates: 5, Rejected: 3}) {
-		t.Errorf("again: got %+v", n)
-	}
-	same(t, "after the second import", export(t, s, ""), first)
-}
-
-func TestAnImportAddsToWhatIsThere(t *testing.T) {
-	s := mem.New()
-	good, _ := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
-	sent := good[0].Calls[:1]
-	sent[0].Evaluation = memoryd.PendingEvaluation()
-	_, err := s.Append(t.Context(), store.Batch{Workspace: "demo", Keep: 9, Calls: sent})
-	must(t, err)
-	if n := importReMe(t, s); n.Added != 4 || n.Duplicates != 1 {
-		t.Errorf("got %+v", n)
-	}
-	ref := memoryd.ToolRef{Workspace: "demo", Tool: "web_search"}
-	got, err := s.Tool(t.Context(), ref)
-	must(t, err)
-	if got.Lifetime != 4 || got.Guideline.Author != "qwen3-30b" || got.Guideline.Revision != 1 {
-		t.Errorf("got %+v", got)
-	}
-	must(t, s.PutGuideline(t.Context(), ref, memoryd.Guideline{Content: "ours", Author: "rules"}, 1))
-	importReMe(t, s)
-	if got, _ = s.Tool(t.Context(), ref); got.Guideline.Content != "ours" || got.Guideline.Revision != 2 {
-		t.Errorf("the guideline became %+v", got.Guideline)
-	}
-}
-
-func TestAnImportGoesOnAfterAnyFault(t *testing.T) {
-	want := mem.New()
-	importReMe(t, want)
-	for n := 0; ; n++ {
-		inner := mem.New()
-		s, struck := failing(inner, n)
-		_, err := backup.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), backup.ImportOptions{Keep: 100})
-		if (err != nil) != *struck {
-			t.Fatalf("fault %d: got %v", n, err)
-		}
-		importReMe(t, inner)
-		same(t, "gone on", export(t, inner, ""), export(t, want, ""))
-		if !*struck {
-			return
-		}
-	}
-}
-
 func TestAReMeDumpCanBeLoaded(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(dir+"/demo.jsonl", linesBytes(remeFile(t))[0], 0o600))
@@ -221,13 +153,5 @@ func TestAReMeDumpCanBeLoaded(t *testing.T) {
 	must(t, err)
 	if n != 1 || got.Lifetime != 4 || got.Guideline.Author != "qwen3-30b" {
 		t.Errorf("got %d, %+v", n, got)
-	}
-}
-
-func TestAnImportEndsWhereItsReaderFails(t *testing.T) {
-	r := io.MultiReader(bytes.NewReader(remeFile(t)), iotest.ErrReader(errCause))
-	n, err := backup.Import(t.Context(), mem.New(), fromReMe.Read(r), backup.ImportOptions{Keep: 5})
-	if !errors.Is(err, errCause) || n.Tools != 2 {
-		t.Errorf("got %+v, %v", n, err)
 	}
 }

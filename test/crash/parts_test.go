@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,45 +89,6 @@ func TestAKilledCopyIsServedAsAPartUntilItIsCompleted(t *testing.T) {
 		}
 		p.Stop()
 		whole(t, dir)
-		return
-	}
-	t.Error("no kill left a part: the test shows nothing")
-}
-
-// So was what an import had brought when it was killed.
-func TestAKilledImportIsServedAsAPartUntilItIsCompleted(t *testing.T) {
-	const n = 400
-	rng, file := daemon.Dice(t), filepath.Join(t.TempDir(), "reme.jsonl")
-	var lines strings.Builder
-	for tool := range n {
-		fmt.Fprintf(&lines, `{"workspace_id":"w","memory_id":"%032d","memory_type":"tool","when_to_use":"tool%[1]d","content":"",`+
-			`"tool_call_results":[{"create_time":"2025-10-15 14:30:00","tool_name":"tool%[1]d","input":{"n":1},"output":"fine","success":true,"time_cost":1,"token_cost":1}]}`+"\n", tool)
-	}
-	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for try := range int64(40) {
-		dir := t.TempDir()
-		command := []string{"import", "--format", "reme", file, "--data", dir}
-		cmd := exec.Command(string(binary), command...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20*time.Millisecond + time.Duration(rng.Int64N(int64(300*time.Millisecond)*(1+try/6))))
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if code, _, stderr := binary.Run(t, "", "export", filepath.Join(t.TempDir(), "x.jsonl"), "--data", dir); code == 0 || !strings.Contains(stderr, "a part of the import") {
-			continue
-		}
-		partOf(t, dir, "import").Stop()
-		if code, _, stderr := binary.Run(t, "", command...); code != 0 {
-			t.Fatalf("the same command: %s", stderr)
-		}
-		whole(t, dir)
-		p := binary.Start(t, dir, nil)
-		if got := tools(p, "w"); got != n {
-			t.Errorf("completed, there are %d tools of %d", got, n)
-		}
 		return
 	}
 	t.Error("no kill left a part: the test shows nothing")

@@ -43,7 +43,7 @@ add x y --output o | unexpected argument y
 import | expected "<file> ..."
 import '' | <file>: must not be empty
 import --format nosuch f | there is no format "nosuch"
-import --format reme-qdrant c | there is no format "reme-qdrant"
+import --format reme c | there is no format "reme"
 import f --url ftp://x | --url: must be an address
 calls | expected "<tool>"
 calls x --limit=-1 | --limit: must be 0 or more
@@ -248,7 +248,7 @@ func TestTheJudgedFiguresComeBeforeWhatCallersReported(t *testing.T) {
 
 // A file that is not there made an empty store.
 func TestAMissingFileMakesNoStore(t *testing.T) {
-	for _, args := range [][]string{{"restore", "nosuch.gz"}, {"import", "--format", "reme", "nosuch.jsonl"}} {
+	for _, args := range [][]string{{"restore", "nosuch.gz"}} {
 		dir := t.TempDir()
 		code, _, said := memoryd(t, "", append(args, "--data", dir+"/store")...)
 		if made, err := os.ReadDir(dir); code != 1 || !strings.Contains(said, "no such file") || err != nil || len(made) > 0 {

@@ -82,13 +82,13 @@ func forged(w *world, dump []byte, head string, pick func(places []string) strin
 }
 
 // A dump that somebody forged brings no sentence into what an agent reads, in whatever text of it the sentence stands: loaded by
-// the server, written into its store as the dump of another one, or as the calls of a backup that is restored. The control: the
+// the server, or as the calls of a backup that is restored. The control: the
 // calls came, and their parameter is told.
 func TestAForgedDumpBringsNoSentenceIntoAdvice(t *testing.T) {
 	w := &world{t: t, dice: daemon.Dice(t), clock: time.Date(2027, 3, 1, 8, 0, 0, 0, time.UTC)}
 	dir := t.TempDir()
 	w.Process = binary.Start(t, dir, nil)
-	ways := []string{"load", "reme", "load", "restore"}
+	ways := []string{"load", "load", "restore"}
 	n, came, controls := rounds(t, 24), 0, 0
 	for k := range n {
 		w.open()
@@ -120,23 +120,17 @@ func TestAForgedDumpBringsNoSentenceIntoAdvice(t *testing.T) {
 			var done struct{ Success bool }
 			w.ask("/vector_store", "", map[string]any{"workspace_id": w.space, "action": "load", "path": "made"}, &done)
 			ok = done.Success
-		case "reme", "restore":
-			file, to, head := filepath.Join(t.TempDir(), w.space+".jsonl"), t.TempDir(), `{"call"`
+		case "restore":
+			file, to := filepath.Join(t.TempDir(), w.space+".jsonl"), t.TempDir()
 			if code, _, errs := binary.Run(t, "", "export", file, "--workspace", w.space, "--url", w.URL); code != 0 {
 				t.Fatal(errs)
 			}
 			dump, _ := os.ReadFile(file)
-			args := []string{"restore"}
-			if way == "reme" {
-				w.ask("/vector_store", "", map[string]any{"workspace_id": w.space, "action": "dump", "path": "made"}, nil)
-				dump, _ = os.ReadFile(filepath.Join(dir, "dumps", "made", w.space+".jsonl"))
-				args, head = []string{"import", "--format", "reme"}, "{"
-			}
-			place, dump = forged(w, dump, head, pick, sentence)
+			place, dump = forged(w, dump, `{"call"`, pick, sentence)
 			if err := os.WriteFile(file, dump, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			code, out, errs := binary.Run(t, "", append(args, file, "--data", to)...)
+			code, out, errs := binary.Run(t, "", "restore", file, "--data", to)
 			if ok = code == 0; !ok {
 				t.Logf("%s of %s is refused: %s%s", way, place, out, errs)
 				continue
