@@ -26,32 +26,32 @@ func refused(t *testing.T, file string, parts ...string) {
 
 func TestAFlowThatRecordsWhatNobodyValidatedIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [parse_tool_call_result_op]\n",
-		"line 2: flow.add_tool_call_result: parse_tool_call_result_op needs \"valid calls\" (from validate_tool_call_result_op) and gets \"record request\" from the request")
+		"line 2: flow.add_tool_call_result: parse_tool_call_result_op cannot follow the request")
 }
 
 func TestAFlowThatCompactsWhatItShouldRecordIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result:\n    - validate_tool_call_result_op\n    - compact_conversation_op\n",
-		"line 4: flow.add_tool_call_result: compact_conversation_op needs \"compact request\" and gets \"valid calls\" from validate_tool_call_result_op")
+		"line 4: flow.add_tool_call_result: compact_conversation_op cannot follow validate_tool_call_result_op")
 }
 
 func TestASummaryFlowWithoutASummaryIsRefused(t *testing.T) {
 	refused(t, "log: {level: info}\nflow:\n  summary_tool_memory: [load_tool_memory_op, retrieve_tool_memory_op]\n",
-		"line 3: flow.summary_tool_memory: the endpoint needs \"summaries\" (from summary_tool_memory_op) and gets \"retrieved\" from retrieve_tool_memory_op")
+		"line 3: flow.summary_tool_memory: retrieve_tool_memory_op cannot be the last op of this endpoint")
 }
 
 func TestAForecastFlowWithoutAForecastIsRefused(t *testing.T) {
 	refused(t, "flow:\n  preflight_tool_call: [load_tool_memory_op, retrieve_tool_memory_op]\n",
-		"line 2: flow.preflight_tool_call: load_tool_memory_op needs \"names request\" and gets \"preflight request\" from the request")
+		"line 2: flow.preflight_tool_call: load_tool_memory_op cannot follow the request")
 }
 
 func TestARecordingFlowThatLoadsNamesNobodyGaveIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [validate_tool_call_result_op, parse_tool_call_result_op, load_tool_memory_op, summary_tool_memory_op]\n",
-		"line 2: flow.add_tool_call_result: load_tool_memory_op needs \"names request\" and gets \"recorded\" from parse_tool_call_result_op")
+		"line 2: flow.add_tool_call_result: load_tool_memory_op cannot follow parse_tool_call_result_op")
 }
 
 func TestARecordingFlowThatSummarisesIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [validate_tool_call_result_op, parse_tool_call_result_op, summary_tool_memory_op]\n",
-		"line 2: flow.add_tool_call_result: summary_tool_memory_op needs \"named tools\" (from load_tool_memory_op or summary_tool_memory_op) and gets \"recorded\" from parse_tool_call_result_op")
+		"line 2: flow.add_tool_call_result: summary_tool_memory_op cannot follow parse_tool_call_result_op")
 }
 
 func TestAFlowOfAnUnknownNameIsRefused(t *testing.T) {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -199,17 +197,14 @@ func (c *checker) flow(name string, e endpoint, chain []string) {
 			return
 		}
 		if !given.AssignableTo(step.def.in) {
-			c.fault(fmt.Sprintf("%s needs %q%s and gets %q from %s", link, words(step.def.in), c.giver(step.def.in), words(given), before),
-				at, "op."+link+".backend")
+			c.fault(fmt.Sprintf("%s cannot follow %s", link, before), at, "op."+link+".backend")
 			return
 		}
 		given, before = step.def.out, link
 		c.plan.flows[name] = append(c.plan.flows[name], step)
 	}
 	if given != out {
-		last := len(chain) - 1
-		c.fault(fmt.Sprintf("the endpoint needs %q%s and gets %q from %s", words(out), c.giver(out), words(given), before),
-			fmt.Sprintf("%s.%d", key, last), "op."+before+".backend")
+		c.fault(before+" cannot be the last op of this endpoint", fmt.Sprintf("%s.%d", key, len(chain)-1), "op."+before+".backend")
 	}
 }
 
@@ -234,36 +229,6 @@ func (c *checker) use(link, at string) *entry {
 	c.plan.entries[e.def.name] = e
 	return e
 }
-
-// giver names the ops that give a type.
-func (c *checker) giver(t reflect.Type) string {
-	var names []string
-	for name, d := range c.defs {
-		if d.out.AssignableTo(t) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	slices.Sort(names)
-	return " (from " + strings.Join(names, " or ") + ")"
-}
-
-// words says a type's name in words: *validCalls is "valid calls".
-func words(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	name := t.Name()
-	if name == "Request" { // of another package
-		name = path.Base(t.PkgPath()) + name
-	}
-	return strings.TrimSpace(strings.ToLower(capital.ReplaceAllString(name, " $0")))
-}
-
-// capital begins a word of a type's name, beside the first.
-var capital = regexp.MustCompile(`[A-Z]`)
 
 func listed[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
