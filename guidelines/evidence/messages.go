@@ -157,14 +157,16 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 
 // goesOn is the longest sentence after the message that all of the calls got; "" if they share none.
 func (s *shape) goesOn() (line string) {
-	got := map[string]int{}
-	for _, ob := range s.some {
-		for _, l := range slices.Compact(slices.Sorted(slices.Values(ob.rest()))) {
-			got[l]++
+	all := s.some[0].rest()
+	for _, ob := range s.some[1:] {
+		if len(all) == 0 {
+			return ""
 		}
+		own := ob.rest()
+		all = slices.DeleteFunc(all, func(l string) bool { return !slices.Contains(own, l) })
 	}
-	for l, calls := range got {
-		if calls == len(s.some) && (len(l) > len(line) || len(l) == len(line) && l < line) {
+	for _, l := range all {
+		if len(l) > len(line) || len(l) == len(line) && l < line {
 			line = l
 		}
 	}

@@ -47,6 +47,9 @@ func Message(output string) string {
 // trim takes off white space and NUL.
 func trim(s string) string { return strings.Trim(s, "\x00 \t\r\n\v\f\ufeff") }
 
+// trouble finds the words of trouble in one pass.
+var trouble = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})
+
 // findLine finds the telling line of a text: what was thrown where there is a
 // trace, else the first line that begins as a message does, else the first one
 // that speaks of trouble.
@@ -67,7 +70,7 @@ func findLine(text string) string {
 			thrown = line
 		case heading == "" && (Heads(low) || Thrown(line)):
 			heading = line
-		case weak == "" && phrases.ContainsAny(low, troubleWords):
+		case weak == "" && trouble.Scan(low) != 0:
 			weak = line
 		}
 	}
