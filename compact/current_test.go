@@ -99,15 +99,3 @@ func TestTheOthersOfAListStandBesideTheOneThatIsSpokenOf(t *testing.T) {
 		}
 	}
 }
-
-func TestWhoIsServedNeedNotHaveBeenPassed(t *testing.T) {
-	record := func(id, order, owner string) []jsontext.Value {
-		return asks(id, "get_order", `{"order":"`+order+`"}`, `{"order_id":"`+order+`","user_id":"`+owner+`","from":"OSL","to":"AMS","date":"2031-05-02","price":120,"remarks":"`+strings.Repeat("a window seat ", 10)+`","meal":"none","paid_with":"card_`+order+`"}`)
-	}
-	in := join(user("I am ida_31."), asks("u", "get_user", `{"user_id":"ida_31"}`, `{"user_id":"ida_31","name":"Ida","orders":["W-1001","W-1002"]}`), record("a", "W-1001", "ida_31"), record("b", "W-1002", "ida_31"),
-		says("Anything else?"), user("I am tom_47, and my order is W-2001."), record("c", "W-2001", "tom_47"), says("I see."), asks("s", "search", `{"date":"2031-05-02"}`, `[]`), bookings("x"), user("Change it."))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 800})
-	if !strings.Contains(res.Summary, "- now: user tom_47") {
-		t.Errorf("%s", res.Summary)
-	}
-}

@@ -81,7 +81,7 @@ func TestACallThatMadeARecordIsInTheLedger(t *testing.T) {
 	}
 }
 
-// TestARecordOfAnotherOwnerNamesIt, and the ledger says whose records were used last.
+// TestARecordOfAnotherOwnerNamesIt, whatever the size.
 func TestARecordOfAnotherOwnerNamesIt(t *testing.T) {
 	in := join(user("I am ida_33. What have I booked?"))
 	for n, owner := range []string{"ida_33", "ida_33", "ola_71", "ola_71"} {
@@ -97,9 +97,6 @@ func TestARecordOfAnotherOwnerNamesIt(t *testing.T) {
 	in = join(in, user("Change the newest one."))
 	for target := 250; target < 700; target += 50 {
 		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
-		if !strings.Contains(res.Summary, "\n- now: user ola_71") {
-			t.Errorf("%d: nothing says who is served in\n%s", target, res.Summary)
-		}
 		for _, l := range append(linesOf(res.Summary, "booking B0KQ7Z"), linesOf(res.Summary, "booking B1KQ7Z")...) {
 			if !strings.HasPrefix(l, "# ") && !strings.Contains(l, "ida_33") {
 				t.Errorf("%d: %q does not say whose it is in\n%s", target, l, res.Summary)
@@ -154,23 +151,5 @@ func TestNoValueStandsBesideAnotherOwner(t *testing.T) {
 	}
 	if seen < 200 {
 		t.Errorf("%d values were seen: the test sees nothing", seen)
-	}
-}
-
-func TestOfTwoOwnersNamedAtOnceTheSameIsServedEachTime(t *testing.T) {
-	var rows []string
-	for i := range 12 {
-		rows = append(rows, fmt.Sprintf(`{"order_id":"W-77%02d","customer_id":"c_%d","total":%d}`, i, 51+i%3, 100+i))
-	}
-	in := join(user("Show the orders."), asks("a", "get_customers", `{"ids":["c_51","c_52","c_53"]}`, "ok"), asks("l", "list_orders", `{"of":["c_51","c_52","c_53"]}`, "["+strings.Join(rows, ",")+"]"), says("Here they are."), user("Go on, please."))
-	want := ""
-	for range 20 {
-		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 250})
-		if want == "" {
-			want = res.Summary
-		}
-		if !strings.Contains(want, "now: customer c_5") || res.Summary != want {
-			t.Fatalf("%s\n%s", want, res.Summary)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -228,55 +227,4 @@ func (s *Set) perThing() {
 		}
 		last[it.thing] = it
 	}
-}
-
-// nowMark begins the line that says whose records were used last.
-const nowMark = callMark + "now: "
-
-// findOwner finds whose records stand side by side: what stands behind one label in records
-// of other things, has records of its own or was passed to a call, and is not the same in all.
-func (s *Set) findOwner() {
-	labels := map[string]*ownerLabel{}
-	for _, it := range s.items {
-		if it.row == nil || !it.row.keyed || it.row.units[0] != it {
-			continue
-		}
-		for l, v := range it.row.texts {
-			k, known := s.values.index[v]
-			if l == it.row.of.label || !identifies(v) || dated.MatchString(v) || !known {
-				continue
-			}
-			o := labels[l]
-			if o == nil {
-				o = &ownerLabel{values: map[string]int32{}}
-				labels[l] = o
-			}
-			o.rows++
-			o.values[v] = s.values.all[k].last
-			o.used = o.used || s.values.all[k].passed || s.newest[identity{l, v}] != nil
-		}
-	}
-	most := 0
-	for _, l := range slices.Sorted(maps.Keys(labels)) {
-		if o := labels[l]; o.used && len(o.values) > 1 && o.rows > len(o.values) && o.rows > most {
-			most, s.owner, s.serves = o.rows, l, o.newest()
-		}
-	}
-}
-
-// ownerLabel is what stands behind a label in records of other things.
-type ownerLabel struct {
-	rows   int              // records that have it
-	values map[string]int32 // where each value stands last
-	used   bool             // one has records of its own or was passed to a call
-}
-
-// newest is the value that stands last of all.
-func (o *ownerLabel) newest() (v string) {
-	for _, each := range slices.Sorted(maps.Keys(o.values)) {
-		if v == "" || o.values[each] >= o.values[v] {
-			v = each
-		}
-	}
-	return v
 }

@@ -285,11 +285,7 @@ func (r *lineReader) quote(line string) {
 	}
 }
 
-// numberIn finds numbers, dated what begins with a date.
-var (
-	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
-	dated    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`)
-)
+var numberIn = regexp.MustCompile(`[0-9]{1,7}`)
 
 // numbered reads the number that a line of a listing begins with, up to the mark behind it and
 // up to the text; 0 where there is none.

@@ -76,8 +76,6 @@ type Set struct {
 	again  bool                // an earlier selection is among the texts
 	spoke  int                 // the place of what the assistant said last
 	brief  bool                // the conversation ends with a request too short to say what it asks
-	owner  string              // the label of those whose records stand side by side, "" where all are one's
-	serves string              // the value behind it that was used last, "" for an unknown one
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -183,7 +181,6 @@ func Collect(texts []Text, o Options) *Set {
 		it.stale = it.stale || it.by != "" && !s.acts[it.by]
 	}
 	s.perThing()
-	s.findOwner()
 	return s
 }
 
@@ -234,10 +231,6 @@ func (s *Set) readEarlier(t *Text) {
 		case strings.HasPrefix(l, assistantMark):
 			it.kind, it.head = assistantItem, nil
 		case strings.HasPrefix(l, callMark):
-			if who, ok := strings.CutPrefix(l, nowMark); ok {
-				s.owner, s.serves, _ = strings.Cut(who, " ")
-				continue
-			}
 			it.kind, it.head = callItem, nil
 		}
 		it.values = s.values.words(it.text, t.Place, true)

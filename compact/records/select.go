@@ -303,9 +303,6 @@ func (c *choice) write() Selection {
 			c.noteBefore(head, it)
 		}
 	}
-	if c.s.owner != "" && c.s.serves != "" {
-		out.Done = append(out.Done, nowMark+c.s.owner+" "+c.s.serves)
-	}
 	for _, b := range blocks {
 		out.Records = append(out.Records, b.text()...)
 	}
@@ -350,9 +347,6 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
 	if by := c.s.acted[r.of.whole]; r.keyed && by.place > r.units[0].place {
 		name += " (before " + by.tool + ")"
-	}
-	if who := r.texts[c.s.owner]; c.s.owner != "" && who != "" && who != c.s.serves && !strings.Contains(text, who) && r.of.text != who {
-		name += " (" + c.s.owner + " " + who + ")" // of another than the one who is served now
 	}
 	switch {
 	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, headMark):
