@@ -148,9 +148,7 @@ type toolsView struct {
 	States       []choice
 	Columns      []column
 	pages
-	From, To  int
-	Meaning   bool
-	ByMeaning string
+	From, To int
 }
 
 // column is a heading that orders.
@@ -165,20 +163,10 @@ type column struct {
 func (d *dashboard) tools(r *request) error {
 	page := int(max(1, wholeNumber(r.arg("page"))))
 	by, descending := strings.CutPrefix(cmp.Or(r.arg("sort"), "-failed"), "-")
-	v := toolsView{Query: r.arg("q"), State: r.arg("state"), Meaning: r.arg("meaning") != "" && r.arg("q") != ""}
+	v := toolsView{Query: r.arg("q"), State: r.arg("state")}
 	ask := ops.RankTools{
 		Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows,
 		Ranking: survey.Ranking{Words: v.Query, State: v.State, By: by, Descending: descending},
-	}
-	if v.Meaning {
-		found, err := d.Flows.ListTools.Run(r.Context(), ops.ListTools{Workspace: r.Workspace, Query: v.Query, Limit: toolRows})
-		if err != nil {
-			return err
-		}
-		ask.Names = []string{}
-		for _, m := range found.Tools {
-			ask.Names = append(ask.Names, m.Tool.Tool)
-		}
 	}
 	var err error
 	if v.RankedTools, err = d.Flows.RankTools.Run(r.Context(), ask); err != nil {
@@ -189,7 +177,6 @@ func (d *dashboard) tools(r *request) error {
 	v.Columns = r.columns(by, descending)
 	v.From, v.To = min(ask.Offset+1, v.Total), ask.Offset+len(v.Tools)
 	v.pages = r.pages(page, v.Total)
-	v.ByMeaning = r.with("meaning", "1", "page", "")
 	return d.show(r, "tools.html", "tools", "Tools", v)
 }
 

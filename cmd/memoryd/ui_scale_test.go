@@ -107,7 +107,6 @@ func TestPagesOfAFullStore(t *testing.T) {
 	key := fmt.Sprintf("%016x%016x", 8, 0)
 	for _, path := range []string{
 		"/ui/?w=w", "/ui/?w=w&by=time", "/ui/tools?w=w", "/ui/tools?w=w&page=90", "/ui/tools?w=w&sort=name&q=tool_00", "/ui/tools?w=w&state=failing&sort=-p95",
-		"/ui/tools?w=w&q=region+order&meaning=1",
 		"/ui/tool?w=w&t=" + tool, "/ui/versions?w=w&t=" + tool, "/ui/calls?w=w", "/ui/calls?w=w&verdict=failed", "/ui/calls?w=w&q=closed", "/ui/calls?w=w&q=nowhere",
 		"/ui/calls?w=w&t=" + tool, "/ui/calls?w=w&agent=agent-7&verdict=failed", "/ui/call?w=w&t=" + tool + "&k=" + key, "/ui/run?w=w&run=run-2000", "/ui/review?w=w",
 		"/ui/forecast?w=w&t=" + tool + "&p.region=north", "/ui/compaction?w=w", "/ui/judge?w=w", "/ui/spend?w=w", "/ui/sources?w=w", "/ui/live?w=w", "/ui/workspaces?w=w",

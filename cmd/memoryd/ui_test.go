@@ -213,7 +213,6 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		"/ui/tools":                                             "update_reservation_flights",
 		"/ui/tools?sort=name&q=book":                            "1 tool",
 		"/ui/tools?q=nothing-is-called-so":                      "No tool matches",
-		"/ui/tools?q=book+a+seat&meaning=1":                     "tool",
 		"/ui/tool?t=book_reservation":                           "Results since version 1",
 		"/ui/versions?t=book_reservation":                       "What changed",
 		"/ui/calls?verdict=failed&judge=rules":                  "calls",
