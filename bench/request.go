@@ -88,15 +88,23 @@ func digits(into []byte, n uint64) {
 	}
 }
 
+// vocabulary is what outputs are made of, in an order that repeats nothing: they pack to about
+// half of their size, as recorded ones do (.2 to .6).
+const vocabulary = `the ring keeps newest slots and lets oldest go without a second page readers follow each commit in order of
+	arrival buffer writer sees free room between two marks a slot holds one record its number says where it stands who asks for more
+	waits until others have left or takes what was there before last turn nothing moves when nobody writes long queue costs little
+	memory while short rings answer sooner`
+
 // item is the JSON of one call of size bytes. Its text is like that of a search
 // tool, which the rules can judge.
 func item(size int, extra string) string {
 	output := "found 12 results for request " + countMark + ": "
 	input := `{"query":"how to keep a ring buffer of slots","language":"en","max_results":12}`
-	words := "the ring keeps the newest slots and lets the oldest go without a second page; "
-	for len(output)+len(input) < size {
-		output += words[:min(len(words), size-len(output)-len(input))]
+	words := strings.Fields(vocabulary)
+	for n := uint64(1); len(output)+len(input) < size; n++ {
+		output += words[n*0xbf58476d1ce4e5b9>>40%uint64(len(words))] + " "
 	}
+	output = output[:max(0, min(len(output), size-len(input)))]
 	text, _ := json.Marshal(output) // a string can always be encoded
 	return `{"input":` + input + `,"output":` + string(text) + `,"success":true,"time_cost":1.25,"token_cost":512` + extra + `}`
 }
