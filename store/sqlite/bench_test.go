@@ -21,6 +21,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
+	"memoryd/store/storetest"
 )
 
 // bodyBytes is input and output of a call of the benchmarks, together.
@@ -50,7 +51,7 @@ func benchCall(n uint64, tools int) memoryd.Call {
 // The bodies of the benchmarks' calls.
 var (
 	benchInput  = json.RawMessage(`{"query":"` + strings.Repeat("q", 512-12) + `"}`)
-	benchOutput = strings.Repeat("o", bodyBytes-512)
+	benchOutput = storetest.Noise(bodyBytes - 512)
 )
 
 func benchRef(n uint64, tools int) memoryd.ToolRef {

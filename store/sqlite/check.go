@@ -219,12 +219,15 @@ func (s *salvage) copyTo(target store.Store) error {
 		rows = slices.CompactFunc(rows, func(a, b keptRow) bool { return a.seq == b.seq })
 		var calls []memoryd.Call
 		for _, row := range rows {
-			_ = s.c.query(s.ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(v []driver.Value) error {
-				c := scanCall(v)
-				c.ToolRef = t.ToolRef
-				calls = append(calls, c)
-				return nil
-			}, row.id) // it was read before
+			if err := s.c.query(s.ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(v []driver.Value) error {
+				c, err := scanCall(v)
+				if c.ToolRef = t.ToolRef; err == nil {
+					calls = append(calls, c)
+				}
+				return err
+			}, row.id); err != nil {
+				s.r.fault("a call of tool %q is not kept: %v", t.Tool, err)
+			}
 		}
 		t.Lifetime, t.Revision = max(t.Lifetime, rows[len(rows)-1].seq), max(t.Revision, 1)
 		if err := target.RestoreTool(s.ctx, t, calls); err != nil {

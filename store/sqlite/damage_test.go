@@ -14,6 +14,7 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/storetest"
 )
 
 // summedSettings are settings of a store whose pages have checksums.
@@ -38,7 +39,7 @@ func filledDir(t *testing.T) (dir string, want map[string]string) {
 				n := part*5 + i
 				c := memoryd.Call{
 					ToolRef: memoryd.ToolRef{Workspace: "w", Tool: name}, Key: memoryd.CallKey{byte(tool), byte(n), 7}, Success: true, TokenCost: -1,
-					Input: []byte(fmt.Sprintf(`{"n":%d}`, n)), Output: strings.Repeat(fmt.Sprintf("%s output %d. ", name, n), 1+n*n),
+					Input: []byte(fmt.Sprintf(`{"n":%d}`, n)), Output: fmt.Sprintf("%s output %d. %s. ", name, n, storetest.Noise(14*n*n)),
 					Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1, Summary: "fine"},
 				}
 				b.Calls = append(b.Calls, c)

@@ -14,6 +14,7 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/storetest"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -60,7 +61,7 @@ func TestAFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	}
 	limitPages(0) // the file may not grow any more
 	large := testBatch(1000, "t", 6, 7)
-	large.Calls[1].Output = strings.Repeat("x", 1<<20)
+	large.Calls[1].Output = storetest.Noise(1 << 20)
 	_, err := s.Append(t.Context(), large)
 	wantKind(t, err, memoryd.Unavailable)
 	if _, msg := memoryd.KindOf(err); !strings.Contains(msg, "disk is full") {
@@ -261,7 +262,7 @@ func TestTheWriteAheadLogIsBounded(t *testing.T) {
 			for n := range 100 {
 				b := testBatch(20, "t", w*100_000+n*20, w*100_000+n*20+19)
 				for i := range b.Calls {
-					b.Calls[i].Output = strings.Repeat("o", 2000)
+					b.Calls[i].Output = storetest.Noise(2000)
 				}
 				if _, err := s.Append(t.Context(), b); err != nil {
 					t.Error(err)

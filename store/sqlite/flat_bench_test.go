@@ -14,6 +14,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
+	"memoryd/store/storetest"
 )
 
 // million says whether the benchmarks that store a million calls (4 GB, some
@@ -135,7 +136,7 @@ func BenchmarkRunCalls(b *testing.B) {
 		for i := range 100 {
 			c := memoryd.Call{
 				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprint("t", i%10)}, Evaluation: memoryd.PendingEvaluation(),
-				Input: []byte(`{"query":"` + strings.Repeat("q", 500) + `"}`), Output: strings.Repeat("o", 1500),
+				Input: []byte(`{"query":"` + strings.Repeat("q", 500) + `"}`), Output: storetest.Noise(1500),
 				Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","tool_call_id":"c"}`, i),
 			}
 			copy(c.Key[:], fmt.Sprint(n, " ", i))

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
+	"memoryd/store/storetest"
 )
 
 // The child of TestKilledStore is this test binary with these set.
@@ -38,7 +38,7 @@ func killCall(round, writer, n int) (c memoryd.Call, keep int) {
 	}
 	c = memoryd.Call{
 		ToolRef: memoryd.ToolRef{Workspace: "kill", Tool: tool},
-		Output:  strings.Repeat("o", n*37%3000), Hash: fmt.Sprint(round, writer, n),
+		Output:  storetest.Noise(n * 37 % 3000), Hash: fmt.Sprint(round, writer, n),
 		Evaluation: memoryd.PendingEvaluation(),
 	}
 	copy(c.Key[:], fmt.Sprintf("%04d-%02d-%07d", round, writer, n))

@@ -40,7 +40,7 @@ CREATE TABLE calls ( -- a full history overwrites its oldest row in place
 	judged_by TEXT, rule TEXT, judge_version TEXT, judged_at INTEGER,
 	attempts INTEGER NOT NULL, not_before INTEGER, last_error TEXT,
 	summary TEXT, evaluation TEXT,
-	metadata TEXT, input TEXT, output TEXT,
+	metadata TEXT, input TEXT, output TEXT, -- the last two may be packed blobs, see row.go
 	extra TEXT); -- see row.go
 
 CREATE TABLE pending ( -- kept calls without a verdict, in the order of acceptance

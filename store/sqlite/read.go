@@ -63,10 +63,10 @@ func (s *backend) readCalls(ctx context.Context, ref memoryd.ToolRef, before int
 			if integer(row[rowTool]) != int64(v.tool) || integer(row[rowSeq]) != v.firstSeq+int64(i) {
 				return errMoved
 			}
-			out[i] = scanCall(row)
+			out[i], err = scanCall(row)
 			out[i].ToolRef = v.ref
 			found++
-			return nil
+			return err
 		})
 		if err == nil && found < len(out) {
 			err = errMoved
@@ -83,12 +83,12 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 		if !ok {
 			return c, store.UnknownCall()
 		}
-		err = s.readView(ctx, &v, callColumns, ` AND key = ?`, key[:], func(row []driver.Value) error {
+		err = s.readView(ctx, &v, callColumns, ` AND key = ?`, key[:], func(row []driver.Value) (err error) {
 			if integer(row[rowTool]) == int64(v.tool) {
-				c = scanCall(row)
+				c, err = scanCall(row)
 				c.ToolRef = v.ref
 			}
-			return nil
+			return err
 		})
 		if err == nil && c.Seq == 0 {
 			err = store.UnknownCall()
@@ -177,9 +177,8 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (store.S
 	if !ok || size.Count == 0 {
 		return size, nil
 	}
-	err := s.readRows(ctx, `sum(coalesce(octet_length(input), 0) + coalesce(octet_length(output), 0) + coalesce(octet_length(metadata), 0) +
-		coalesce(octet_length(summary), 0) + coalesce(octet_length(evaluation), 0))`, v.slots, func(row []driver.Value) error {
-		size.Bytes = integer(row[0])
+	err := s.readRows(ctx, bytesColumns, v.slots, func(row []driver.Value) error {
+		size.Bytes += textBytes(row)
 		return nil
 	}, ``, nil)
 	return size, err

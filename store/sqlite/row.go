@@ -3,8 +3,11 @@ package sqlite
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 
 	"memoryd"
+
+	"github.com/klauspost/compress/s2"
 )
 
 // The columns of a call. What statistics need stands first and the bodies last,
@@ -58,10 +61,52 @@ func (r *callRow) fill(c *memoryd.Call) {
 		micros(c.Time), c.Key[:], text(c.Hash), text(c.CreateTime),
 		text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
 		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation), extraValue(e),
-		raw(c.Metadata), raw(c.Input), text(c.Output),
+		raw(c.Metadata), packed(raw(c.Input)), packed(text(c.Output)),
 	} {
 		r[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
+}
+
+// packedFrom is the length from which on an input or output is stored packed, where that saves an
+// eighth of it at least.
+const packedFrom = 256
+
+// packed is a text as it stands in its column: as a blob in the format of S2, or as it is.
+// Layouts before version 6 have texts alone.
+func packed(plain driver.Value) driver.Value {
+	s := str(plain)
+	if len(s) < packedFrom {
+		return plain
+	}
+	if b := s2.Encode(nil, []byte(s)); len(b) <= len(s)-len(s)/8 {
+		return b
+	}
+	return plain
+}
+
+// unpacked is the text that packed was given.
+func unpacked(v driver.Value) (driver.Value, error) {
+	b, isPacked := v.([]byte)
+	if !isPacked {
+		return v, nil
+	}
+	plain, err := s2.Decode(nil, b)
+	return string(plain), err
+}
+
+// bytesColumns are the sizes of what a call takes, for textBytes: of a packed text its beginning,
+// which says how long it is.
+const bytesColumns = `octet_length(metadata), octet_length(summary), octet_length(evaluation),
+	CASE typeof(input) WHEN 'blob' THEN substr(input, 1, 5) ELSE octet_length(input) END,
+	CASE typeof(output) WHEN 'blob' THEN substr(output, 1, 5) ELSE octet_length(output) END`
+
+// textBytes adds up bytesColumns.
+func textBytes(row []driver.Value) (sum int64) {
+	for _, v := range row {
+		n, _ := s2.DecodedLen(blob(v))
+		sum += integer(v) + int64(max(0, n))
+	}
+	return sum
 }
 
 // scanSample reads the leading columns of a row.
@@ -73,16 +118,18 @@ func scanSample(v []driver.Value) memoryd.Sample {
 }
 
 // scanCall reads a row of callColumns; the names are not in it.
-func scanCall(v []driver.Value) memoryd.Call {
+func scanCall(v []driver.Value) (memoryd.Call, error) {
 	s := scanSample(v)
+	input, wrong := unpacked(v[23])
+	output, err := unpacked(v[24])
 	c := memoryd.Call{
 		Seq: s.Seq, Success: s.Success, TimeCost: s.TimeCost, TokenCost: s.TokenCost,
 		Time: timeOf(v[8]), Hash: str(v[10]), CreateTime: str(v[11]),
-		Metadata: json.RawMessage(rawOf(v[22])), Input: json.RawMessage(rawOf(v[23])), Output: str(v[24]),
+		Metadata: json.RawMessage(rawOf(v[22])), Input: json.RawMessage(rawOf(input)), Output: str(output),
 	}
 	copy(c.Key[:], blob(v[9]))
 	c.Evaluation = scanEvaluation(s.State, s.Score, v[12:22])
-	return c
+	return c, errors.Join(wrong, err)
 }
 
 // scanEvaluation reads evaluationColumns.

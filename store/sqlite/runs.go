@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"memoryd"
@@ -101,13 +102,8 @@ func (x *runIndex) slots(run uint64) []int64 {
 	return out
 }
 
-// runColumns is what a RunCall needs, and the metadata to see that it is of the
-// run. Of long texts no more is read than is told.
-const runColumns = `id, tool, success, state, score, time, key, metadata,
-	CASE WHEN octet_length(input) <= 32768 THEN input END,
-	CASE WHEN octet_length(output) <= 16384 THEN output END,
-	CASE WHEN octet_length(output) > 16384 THEN substr(CAST(output AS BLOB), 1, 16384) END,
-	CASE WHEN octet_length(output) > 16384 THEN substr(CAST(output AS BLOB), -16384) END`
+// runColumns is what a RunCall needs, and the metadata to see that it is of the run.
+const runColumns = `id, tool, success, state, score, time, key, metadata, input, output`
 
 // RunCalls implements store.Calls.
 func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
@@ -122,9 +118,10 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		found := make([]*store.RunCall, len(part))
 		err := s.readRows(ctx, runColumns, part, func(row []driver.Value) error {
 			if ref, ok := s.cat.ref(uint32(integer(row[1]))); ok && ref.Workspace == workspace && memoryd.RunOf(rawOf(row[7])) == run {
-				c := scanRunCall(row)
+				c, err := scanRunCall(row)
 				c.ToolRef = ref
 				found[slices.Index(part, integer(row[0]))] = &c
+				return err
 			}
 			return nil
 		}, ``, nil)
@@ -140,14 +137,13 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 	return out, nil
 }
 
-func scanRunCall(v []driver.Value) store.RunCall {
-	c := store.RunCall{
-		Success: integer(v[2]) != 0, State: stateOf(v[3]), Score: float(v[4]), Time: timeOf(v[5]),
-		Input: json.RawMessage(rawOf(v[8])), Output: str(v[9]),
+func scanRunCall(v []driver.Value) (store.RunCall, error) {
+	input, wrong := unpacked(v[8])
+	output, err := unpacked(v[9])
+	c := memoryd.Call{
+		Success: integer(v[2]) != 0, Time: timeOf(v[5]), Evaluation: memoryd.Evaluation{State: stateOf(v[3]), Score: float(v[4])},
+		Input: json.RawMessage(rawOf(input)), Output: str(output),
 	}
 	copy(c.Key[:], blob(v[6]))
-	if head := blob(v[10]); head != nil {
-		c.Output = store.CutOutput(string(head) + string(blob(v[11])))
-	}
-	return c
+	return store.RunCallOf(&c), errors.Join(wrong, err)
 }

@@ -10,7 +10,7 @@ import (
 // newest layout that this program reads and the one it writes.
 const (
 	applicationID = 0x6d656d64
-	schemaVersion = 5
+	schemaVersion = 6
 )
 
 // The layout of an empty store, by the versions that brought its parts. A commit writes rows
@@ -31,7 +31,8 @@ var (
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
 //
 // Version 4 has checksums in its pages and counts commits, which only a new file does: another
-// goes without until it is exported and restored. Version 5 has no index of words any more.
+// goes without until it is exported and restored. Version 5 has no index of words any more, and
+// in version 6 inputs and outputs may be packed.
 func upgrades() [schemaVersion - 1][]string {
 	return [schemaVersion - 1][]string{
 		{
@@ -42,6 +43,7 @@ func upgrades() [schemaVersion - 1][]string {
 		{createRuns},
 		{},
 		{`DROP TABLE IF EXISTS search`},
+		{},
 	}
 }
 

@@ -84,10 +84,10 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		if slot == 0 {
 			return before, refusal{store.UnknownCall()}
 		}
-		err = d.c.query(ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
-			before = scanCall(row)
+		err = d.c.query(ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) (err error) {
+			before, err = scanCall(row)
 			before.ToolRef = v.ToolRef
-			return nil
+			return err
 		}, slot)
 		if err != nil {
 			return before, err
@@ -105,8 +105,8 @@ func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err er
 // overrule writes the verdict and the amendment, whatever the call's state.
 func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error {
 	if a := v.Amendment; a != nil {
-		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), raw(a.Input), text(a.Output),
-			slot); err != nil {
+		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), packed(raw(a.Input)),
+			packed(text(a.Output)), slot); err != nil {
 			return err
 		}
 	}
@@ -163,12 +163,12 @@ func (s *backend) readClaimed(ctx context.Context, claimed []pendingCall) ([]mem
 		slots[i] = claimed[i].slot
 	}
 	err := s.readRows(ctx, callColumns, slots, func(v []driver.Value) error {
-		c := scanCall(v)
+		c, err := scanCall(v)
 		if ref, ok := s.cat.ref(uint32(integer(v[rowTool]))); ok && c.Evaluation.State == memoryd.Pending {
 			c.ToolRef = ref
 			found[integer(v[rowID])] = c
 		}
-		return nil
+		return err
 	}, ``, nil)
 	if err != nil {
 		return nil, err

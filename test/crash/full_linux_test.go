@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"memoryd/store/storetest"
 	"memoryd/test/crash/daemon"
 )
 
@@ -62,7 +63,7 @@ func TestAFullDiskRefusesWritesAndLosesNothing(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	config := keeping(t, 1000)
 	p := binary.Start(t, filepath.Join(disk, "data"), nil, "--config", config)
-	w := &writer{tool: "t", pad: strings.Repeat("p", 9000)}
+	w := &writer{tool: "t", pad: storetest.Noise(9000)}
 	for range 5 {
 		if !w.add(p) {
 			t.Fatalf("no answer\n%s", p.Log())

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
+	"memoryd/store/storetest"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -105,7 +105,7 @@ func (f *faulty) close() {
 func (f *faulty) append() error {
 	f.n++
 	c := memoryd.Call{
-		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Output: strings.Repeat("o", 3000),
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Output: storetest.Noise(3000),
 		Evaluation: memoryd.PendingEvaluation(),
 	}
 	copy(c.Key[:], fmt.Sprint("call ", f.n))

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/storetest"
 )
 
 // op is one call of the store. It gives the answer as text, also when that is a
@@ -71,7 +71,7 @@ func (m *maker) call(tool string) memoryd.Call {
 	m.made++
 	c := memoryd.Call{
 		ToolRef: m.ref(tool), Input: json.RawMessage(fmt.Sprintf(`{"n": %d}`, m.made/2)), Success: m.rng.IntN(2) == 0,
-		Output: strings.Repeat("o", []int{0, 30, 2000, 9000}[m.rng.IntN(4)]), TokenCost: -1,
+		Output: storetest.Noise([]int{0, 30, 2000, 9000}[m.rng.IntN(4)]), TokenCost: -1,
 		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 0.5, JudgedBy: memoryd.JudgedByRules},
 	}
 	if m.rng.IntN(2) == 0 {
