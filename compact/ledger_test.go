@@ -29,23 +29,6 @@ func TestCallsAboutSeveralThingsKeepTheirLines(t *testing.T) {
 	}
 }
 
-// TestCallsAboutOneThingAreOneLine: the latest state, and what came before it.
-func TestCallsAboutOneThingAreOneLine(t *testing.T) {
-	in := join(user("Move desk D-4410 to room R-2207, if nobody has it."), asks("a", "move_desk", `{"desk":"D-4410"}`, "Error: D-4410 is reserved"),
-		asks("b", "release_desk", `{"desk":"D-4410"}`, "ok"), asks("c", "book_desk", `{"desk":"D-5121"}`, "ok"), says("It is free now."), user("Then look for chairs."), steps("x", 6, 60), user("Go on."))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 500})
-	want := []string{`- release_desk(desk D-4410) → "ok" (earlier: move_desk(desk D-4410) → "Error: D-4410 is reserved")`, `- book_desk(desk D-5121) → "ok"`}
-	var got []string
-	for l := range strings.SplitSeq(res.Summary, "\n") {
-		if strings.HasPrefix(l, "- ") && strings.Contains(l, "_desk(") {
-			got = append(got, l)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q\n%s", got, res.Summary)
-	}
-}
-
 // TestACallThatGaveAnotherRecordIsInTheLedger, also where the user had named the record, and
 // where nothing had shown it before.
 func TestACallThatGaveAnotherRecordIsInTheLedger(t *testing.T) {

@@ -229,8 +229,8 @@ func TestStateSaysWhatWasDoneRefusedAndAgreed(t *testing.T) {
 	for _, want := range []string{
 		"user: I would like to cancel order #W0000007. I do not want to pay more than 20 for the return.\n",
 		"assistant: I can cancel order #W0000007 and refund 118 to gift card gc_77. Shall I?\nuser: Yes, please.\n",
-		" (earlier: cancel_order(order #W0000007, reason no longer needed) → status cancelled, refund 118)\n",
-		" (earlier: cancel_order(order #W0000008) → \"Error: order was shipped already\")\n",
+		"- cancel_order(order #W0000007, reason no longer needed) → status cancelled, refund 118\n",
+		"- cancel_order(order #W0000008) → \"Error: order was shipped already\"\n",
 	} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("not %q in\n%s", want, res.Summary)

@@ -17,7 +17,6 @@ const (
 	shortOutput = 240 // an answer up to this is a part of the line
 	argsLimit   = 200 // of the arguments
 	listLimit   = 900 // of arguments that are a list of things, such as a plan
-	beforeLimit = 160 // of what was done before to the same thing
 )
 
 // act is a call that has a line in the ledger, or stays: a record from before it may show an
@@ -68,7 +67,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	for _, c := range cells {
 		it.values = append(it.values, c.values...)
 	}
-	it.thing = s.passed(t, it.values)
+	s.passed(t, it.values)
 	later := s.last[keyOf(t)]
 	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
@@ -117,18 +116,12 @@ func (s *Set) arguments(t *Text) (cells []cell, object, plan bool) {
 	return []cell{{text: text, values: s.values.words(text, t.Place, true)}}, false, false
 }
 
-// passed notes that values were passed to a call, and gives the things that they name.
-func (s *Set) passed(t *Text, values []int32) (things string) {
-	var named []string
+// passed notes that values were passed to a call.
+func (s *Set) passed(t *Text, values []int32) {
 	for _, k := range values {
 		v := &s.values.all[k]
 		v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept || t.Place > s.asked
-		if v.ident && !slices.Contains(named, v.text) {
-			named = append(named, v.text)
-		}
 	}
-	slices.Sort(named)
-	return strings.Join(named, " ")
 }
 
 // listed reports arguments that are nothing but a list of things: who makes such a call
@@ -185,7 +178,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 	if w.t.From != Call || !w.one {
 		return
 	}
-	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool, thing: r.of.text}
+	it := &item{kind: callItem, place: w.t.Place, values: slices.Clone(r.of.values), by: w.t.Tool}
 	it.text = callMark + label(w.t.Tool) + "(" + ends(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	var news []cell
 	if old != nil {
@@ -207,24 +200,4 @@ func (w *walker) changed(r, old *row, cells []cell) {
 		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
-}
-
-// perThing makes one line of all calls about one thing: the last, and what came before it in
-// few words. Calls of one tool that told it different things, such as lines to append, stay.
-func (s *Set) perThing() {
-	last := map[string]*item{}
-	for _, it := range s.items {
-		if it.kind != callItem || it.stale || it.thing == "" {
-			continue
-		}
-		tool, _, _ := strings.Cut(it.text, "(")
-		if old := last[it.thing]; old != nil && (it.by != "" || !strings.HasPrefix(old.text, tool+"(")) {
-			old.stale = true
-			before, _, _ := strings.Cut(strings.TrimPrefix(old.text, callMark), earlierMark)
-			it.text += earlierMark + ends(before, beforeLimit) + ")"
-			it.values = append(it.values, old.values...)
-			it.cost = s.o.Count(it.text) + 1
-		}
-		last[it.thing] = it
-	}
 }

@@ -105,7 +105,6 @@ type item struct {
 	lead        bool     // it tells what a text of the assistant is about
 	by          string   // the tool of a line that counts where this changes records
 	plan        bool     // a list that a call left, as it stands
-	thing       string   // what a call's line is about: the record that it changed, or all that it named
 	picked      bool     // a model wants it
 	taken       bool     // it is chosen
 	meant       bool     // what stays speaks of it, or of the record that it begins
@@ -180,7 +179,6 @@ func Collect(texts []Text, o Options) *Set {
 	for _, it := range s.items {
 		it.stale = it.stale || it.by != "" && !s.acts[it.by]
 	}
-	s.perThing()
 	return s
 }
 

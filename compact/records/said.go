@@ -16,7 +16,6 @@ const (
 	headMark      = "# "
 	quoteMark     = "> " // a line of a tool, or a further line of what a person wrote
 	gave          = " → "
-	earlierMark   = " (earlier: "
 )
 
 // ourMarks are those that only we write.
