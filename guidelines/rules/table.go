@@ -234,9 +234,12 @@ func Form(s string) string {
 }
 
 // IdentifierLike reports whether a text looks like an identifier, a path or an address: no
-// blank, at least four characters, and a digit, an underscore or a slash.
+// blank, and a digit, an underscore or a slash. One of two or three characters, as e7 or 1_5, has a digit and something else.
 func IdentifierLike(s string) bool {
-	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, "0123456789_/") && !strings.ContainsFunc(s, Delimits)
+	if len(s) < 2 || len(s) > 200 || !strings.ContainsAny(s, "0123456789_/") || strings.ContainsFunc(s, Delimits) {
+		return false
+	}
+	return len(s) >= 4 || strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789.:%-+") != ""
 }
 
 // Delimits reports whether a character separates the values of an answer.
