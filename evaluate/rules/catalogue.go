@@ -24,7 +24,7 @@ func textRules() []textRule {
 		{"shell-error", "a shell or a command of the command line printed its diagnostic", shellError},
 		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
 		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
-		{"usage", "the tool printed how to use it although nobody asked", usageText},
+		{"usage", "the tool printed how it is used: a success if that was asked for", usageText},
 	}
 }
 

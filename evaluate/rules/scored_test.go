@@ -109,6 +109,31 @@ func TestAUsageThatNobodyAskedForIsAFailure(t *testing.T) {
 	}
 }
 
+// Usages are full of words for what may go wrong.
+func TestAUsageThatWasAskedForIsASuccess(t *testing.T) {
+	m, err := score.Decode(score.Encode([2]float64{3, -9}, new([2][1 << score.Bits]float64))) // .95 of everything
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := rules.New().With(m)
+	const usage = "usage: boxtool [-d depth] box\n  --fail  stop at the first error"
+	for _, c := range []struct {
+		tool, input, output string
+		failed              bool
+	}{
+		{"bash", `{"command":"boxtool --help"}`, usage, false},
+		{"boxtool", `{"query":"--help"}`, usage, false},
+		{"boxtool_help", `{"topic":"boxes"}`, usage, false},
+		{"bash", `{"command":"boxtool --help"}`, "no such option: help\n" + usage, true},
+		{"bash", `{"command":"boxtool nuts"}`, usage, true},
+	} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
+		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
+			t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+		}
+	}
+}
+
 // A number is a status where its name or the words beside it say so.
 func TestANumberAloneIsNoStatus(t *testing.T) {
 	j := rules.New()

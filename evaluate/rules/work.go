@@ -11,12 +11,15 @@ import (
 // usageLines are the lines of an output among which programs say how they are used.
 const usageLines = 8
 
-// usageText: a usage text that nobody asked for means that the arguments were not
-// understood. Of a command it is certain where it comes first; elsewhere it has to show
+// usageText: a usage text that was asked for is what was wanted, even if it is full of words for
+// errors; one that nobody asked for means that the arguments were not understood. Of a command it is certain where it comes first; elsewhere it has to show
 // what may be given, and the score must not know better.
 func usageText(v *view, t *text) finding {
 	command := v.ask.is(commanding)
-	if v.ask.help || !command && v.ask.is(content) {
+	switch asked := v.ask.help || !command && asksUse(v); {
+	case asked && strings.HasPrefix(errortext.Strip(t.first().low()), "usage"):
+		return works("usage", "it printed its usage, as asked")
+	case v.ask.help, !command && v.ask.is(content):
 		return finding{}
 	}
 	for i := range min(len(t.lines), usageLines) {
