@@ -142,8 +142,8 @@ def of_call(call):
         status = next((status_of(k.value) for k in call.keywords if k.arg == "status"), 0)
         if status:
             yield "error" if status >= 400 else "ok", body_of(args[0])
-    elif name == "info" and owner.lower() in ("messages", "log", "logger", "logging") and args:
-        yield "ok", text_of(args[owner == "messages"]) if len(args) > (owner == "messages") else None
+    elif name == "info" and owner == "messages" and len(args) > 1:
+        yield "ok", text_of(args[1])
     for k in call.keywords:
         if k.arg == "help_text":
             yield "text", text_of(k.value)
@@ -376,15 +376,16 @@ def main():
     for place, part in enumerate(parts):
         name, *packages = part.split("\n")
         name, *most = name.split()
-        english_most, translated_most, texts_most = map(int, most)
+        english_most, translated_most, texts_most, *failures_most = map(int, most)
         made = list(catalogues()) if place == 0 else []
         found = [archives[key(line.split(" ")[1])] for line in packages if line]
         for archive in sorted(found, key=str.lower):
             package = key(re.split(r"-\d|\.tgz", archive)[0])
             english, others = collect(os.path.join(sys.argv[1], archive))
             for label in ("error", "ok"):
-                made += calls(package, some([m for m in english if m[0] == label], english_most) +
-                              some([m for m in others if m[0] == label], translated_most), filler)
+                got = list(calls(package, some([m for m in english if m[0] == label], english_most) +
+                                 some([m for m in others if m[0] == label], translated_most), filler))
+                made += got[:failures_most[0]] if failures_most and label == "error" else got
             made += calls(package, some([m for m in english if m[0] == "text"], texts_most), filler)
         write(name, "".join(made))
 

@@ -12,8 +12,9 @@ import (
 const usageLines = 8
 
 // usageText: a usage text that was asked for is what was wanted, even if it is full of words for
-// errors; one that nobody asked for means that the arguments were not understood. Of a command it is certain where it comes first; elsewhere it has to show
-// what may be given, and the score must not know better.
+// errors; one that nobody asked for means that the arguments were not understood. Of a command
+// it is certain where it comes first; elsewhere it has to show what may be given, and the score
+// must not know better.
 func usageText(v *view, t *text) finding {
 	command := v.ask.is(commanding)
 	switch asked := v.ask.help || !command && asksUse(v); {
