@@ -112,12 +112,14 @@ func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error
 	}
 	d.judged = append(d.judged, judgedCall{td.t.id, seq, &v.Evaluation, v.Amendment})
 	waits := v.Evaluation.State == memoryd.Pending
-	if p := d.w.pend.findKey(td.t.id, v.Key); p != nil && !waits {
+	p := d.w.pend.findKey(td.t.id, v.Key)
+	if p != nil { // one that waits is let go by who has claimed it
 		written, err := d.settle(v)
-		if err != nil || written {
+		if err != nil || written && !waits {
 			return err
 		}
-	} else if _, done := d.settled[p]; waits && (p == nil || done) && d.added[seqRef{td.t.id, seq}] == nil {
+	}
+	if _, done := d.settled[p]; waits && (p == nil || done) && d.added[seqRef{td.t.id, seq}] == nil {
 		if err := d.addPending(td, &memoryd.Call{Key: v.Key, Evaluation: v.Evaluation}, slot, seq); err != nil {
 			return err
 		}

@@ -350,6 +350,25 @@ func overrideCases() []testCase {
 			}
 			e.wantHistory(ref("t"), 1, want...)
 		}},
+		{name: "a claimed call that is to be judged anew is let go", run: func(e *env) {
+			e.append(9, makePending("t", 1), makePending("t", 2))
+			e.wantClaimed(e.claim(0, 1), makePending("t", 1))
+			c := makePending("t", 1)
+			amend(&c, c.Run())
+			v := verdictOn(c, memoryd.PendingEvaluation())
+			v.Amendment = memoryd.AmendmentOf(&c)
+			if _, err := e.s.Override(e.Context(), v); err != nil {
+				e.Fatal(err)
+			}
+			claimed := e.claim(1, 9)
+			amended := func(got memoryd.Call) bool { return got.Key == c.Key && got.Output == c.Output }
+			if len(claimed) != 2 || !slices.ContainsFunc(claimed, amended) {
+				e.Errorf("claimed %+v", claimed)
+			}
+			if got := e.tool(ref("t")); got.Pending != 2 {
+				e.Errorf("%d wait", got.Pending)
+			}
+		}},
 		{name: "an amended call survives", durable: true, run: func(e *env) {
 			e.append(9, makeCalls("t", 1, 3)...)
 			want := makeCalls("t", 1, 3)
