@@ -266,61 +266,6 @@ func (s *search) namesBehind(strange [][]string, by tally) (set []string) {
 	return set
 }
 
-// wordsShown are the words that a line tells: those that went wrong, or those that look names up.
-func (s *search) wordsShown(h *hypothesis, behind []*row) []string {
-	if h.what == unknown {
-		return s.lookedUp(h.p, behind)
-	}
-	return h.wordsShown(behind, s.parties)
-}
-
-// lookedUp lists what runs did before calls that went well and that begin as most of those do that broke the
-// rule: with which other word the call before begins, and which tools were called. That looks names up.
-func (s *search) lookedUp(p string, behind []*row) (show []string) {
-	begin := func(r *row) string {
-		first, _, _ := strings.Cut(strings.TrimSpace(r.in[p].text), " ")
-		return first
-	}
-	firsts := tally{}
-	for _, b := range behind {
-		if first := begin(b); first != "" {
-			firsts.add(first, b)
-		}
-	}
-	most := mostCalls(firsts)
-	if len(most) == 0 {
-		return nil
-	}
-	before, by := map[uint64]string{}, tally{}
-	for i := range s.rows {
-		r := &s.rows[i]
-		if r.Bad {
-			continue
-		}
-		first := begin(r)
-		if first == most[0] || first == "" {
-			if last := before[r.Run]; last != "" && last != most[0] {
-				by.add(last, r)
-			}
-			for at, tool := range r.Before {
-				if r.Since&(1<<at) != 0 && tool != s.own {
-					by.add(tool, r)
-				}
-			}
-		}
-		before[r.Run] = first
-	}
-	for _, did := range mostCalls(by) {
-		if by[did].met(s.parties) && shown(did) && len(show) < mostLookups {
-			show = append(show, "`"+did+"`")
-		}
-	}
-	return show
-}
-
-// mostLookups is how many ways to look names up a line tells.
-const mostLookups = 2
-
 // mostCalls are the texts of a tally, those with most calls first.
 func mostCalls(by tally) []string {
 	return slices.SortedFunc(maps.Keys(by), func(a, b string) int {

@@ -177,7 +177,7 @@ var conditions = []condition{
 		},
 	},
 	unknown: {
-		name: "unknown", line: "Look up names before you use them in {p}, as with {any}",
+		name: "unknown", line: "Look up names before you use them in {p}",
 		holds: func(h *hypothesis, r *row, _ value) bool {
 			for w := range r.strange(h.p, h.usual) {
 				if slices.Contains(h.set, w.before) {

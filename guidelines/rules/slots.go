@@ -148,8 +148,8 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		}
 	case offStep:
 		r.stepSaid(behind)
-	case has, unknown:
-		show = s.wordsShown(h, behind)
+	case has:
+		show = h.wordsShown(behind, s.parties)
 		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
 		return r.usesSaid(s, behind)
@@ -200,7 +200,7 @@ func formsShown(forms []string) (show []string) {
 	for _, f := range forms {
 		if name := dateForms[f]; name != "" {
 			show = append(show, name)
-		} else if plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+") {
+		} else if plainForm.MatchString(f) && strings.ContainsAny(f, "0:/-+") {
 			last, show = len(show), append(show, "`"+f+"`")
 		}
 	}
