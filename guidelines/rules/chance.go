@@ -213,10 +213,11 @@ func (h *hypothesis) name() string {
 	return strings.ReplaceAll(p, "[]", "")
 }
 
-// others counts the calls of other kinds of failure that meet a condition.
+// others counts the calls of other kinds of failure that meet a condition. What is too rare to be a kind may
+// be of the same.
 func (s *search) others(c *candidate, kind string) (n int) {
 	for i := range s.rows {
-		if s.rows[i].Bad && s.rows[i].kind != kind && c.meets[i] {
+		if k := s.rows[i].kind; s.rows[i].Bad && k != "" && k != kind && c.meets[i] {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -345,11 +346,27 @@ func (c *column) set(rows []row) []hypothesis {
 // sets are the hypotheses that a text is of no set, or of no form, that good calls had.
 func (c *column) sets(rows []row) []hypothesis {
 	out := c.set(rows)
-	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good {
+	if set := c.by(forms).of(1, 0); len(set) <= maxForms && 2*len(set) <= c.good && !ofWords(set) {
 		out = append(out, hypothesis{what: notLike, p: c.name, set: set, of: len(c.by(forms))})
 	}
 	return out
 }
+
+// ofWords reports whether forms differ only in how long their words are.
+func ofWords(forms []string) bool {
+	seen := map[string]bool{}
+	for _, f := range forms {
+		f = wordForm.ReplaceAllString(f, "AAAA")
+		if seen[f] {
+			return true
+		}
+		seen[f] = true
+	}
+	return false
+}
+
+// wordForm is the form of a word.
+var wordForm = regexp.MustCompile(`A{4,}`)
 
 // limits are the hypotheses that a number is more than what an earlier answer gave beside
 // the value of another parameter.

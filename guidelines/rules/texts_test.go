@@ -198,3 +198,49 @@ func TestHowNearlyAllGoodTextsBeginAndEndIsToldThoughOneIsOtherwise(t *testing.T
 		t.Errorf("got %q", got)
 	}
 }
+
+// Words are as long as it happens.
+func TestWordsHaveNoForm(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		branch := [...]string{"fix/login", "fix/basket"}[i%2] + fmt.Sprint(10+i%7)
+		calls = append(calls, call(i, `{"branch":"`+branch+`"}`, ""), call(i, `{"branch":"v`+strings.Repeat("x", i%9)+`"}`, "not there"))
+	}
+	if got := lines(Find("checkout", calls)); strings.Contains(got, "Write `branch` like") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// An index may have to be below a size; from how far below nothing depends.
+func TestNoDistanceFromASizeIsTold(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		good, bad := [][2]int{{0, 34}, {3, 38}, {2, 36}, {1, 35}}[i%4], [][2]int{{3, 35}, {3, 34}, {2, 34}, {3, 34}}[i%4]
+		of := func(n [2]int) string {
+			return fmt.Sprintf(`{"file":"%s","row":%d}`, strings.Repeat(string(rune('a'+i)), n[1]), n[0])
+		}
+		calls = append(calls, call(i, of(good), ""), call(i, of(bad), "cannot be"))
+	}
+	if got := lines(Find("merge", calls)); strings.Contains(got, "below the length") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What fails once in a way of its own may be of the same cause: it does not speak against what explains all.
+func TestRareFailuresDoNotSpeakAgainstAFolder(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		calls = append(calls, call(i, fmt.Sprintf(`{"path":"/srv/box/p%d/some_longer_name.txt"}`, i), ""))
+		if i%2 == 0 {
+			calls = append(calls, call(i, fmt.Sprintf(`{"path":"/etc/p%d.txt"}`, i), fmt.Sprintf("denied: /etc/p%d.txt is not in /srv/box", i)))
+		} else {
+			calls = append(calls, call(i, fmt.Sprintf(`{"path":"~/a_folder_in_between_of_some_length/p%d.txt"}`, i), fmt.Sprintf("denied: /root/%c%[1]c is not in /srv/box", 'a'+i)))
+		}
+	}
+	if got := lines(Find("read", calls)); !strings.Contains(got, "Begin `path` with \"/srv/box/\"") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -109,8 +109,8 @@ func (s *search) distance(c, q *column) []hypothesis {
 	case nearest < 1 && least >= 1:
 		h.bound = 1
 	}
-	if !c.property() && !q.property() && least > 0 && h.bound <= 1 {
-		return nil // the order says it: see notAfter
+	if sizes := c.property() || q.property(); sizes && h.bound != 0 && h.bound != 1 || !sizes && least > 0 && h.bound <= 1 {
+		return nil // of how far a number is from a size nothing depends; the order of two says the rest: see notAfter
 	}
 	return []hypothesis{h}
 }
