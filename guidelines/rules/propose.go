@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -301,7 +300,7 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 			return out
 		}
 	}
-	if c.numeric && len(c.nums) >= minGood && !program {
+	if c.numeric && len(c.nums) >= minGood && !program && !c.ofPaths(rows) {
 		out = append(out, c.bounds()...)
 	}
 	if c.textual && c.good >= minGood {
@@ -312,6 +311,14 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	}
 	out = append(out, c.had(is, least, func(s string) bool { return s != "" && shown(s) })...)
 	return append(out, c.had(begins, begun, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)
+}
+
+// ofPaths reports whether it is how long paths are, which happens to be so.
+func (c *column) ofPaths(rows []row) bool {
+	p, property := base(c.name)
+	return property == ofLength && !slices.ContainsFunc(rows, func(r row) bool {
+		return !r.Bad && r.in[p].kind == text && (!IdentifierLike(r.in[p].text) || !strings.Contains(r.in[p].text, "/"))
+	})
 }
 
 // had are the hypotheses that a text has what those of so many bad calls have, where it may be told.
@@ -351,22 +358,6 @@ func (c *column) sets(rows []row) []hypothesis {
 	}
 	return out
 }
-
-// ofWords reports whether forms differ only in how long their words are.
-func ofWords(forms []string) bool {
-	seen := map[string]bool{}
-	for _, f := range forms {
-		f = wordForm.ReplaceAllString(f, "AAAA")
-		if seen[f] {
-			return true
-		}
-		seen[f] = true
-	}
-	return false
-}
-
-// wordForm is the form of a word.
-var wordForm = regexp.MustCompile(`A{4,}`)
 
 // limits are the hypotheses that a number is more than what an earlier answer gave beside
 // the value of another parameter.

@@ -233,6 +233,22 @@ func Form(s string) string {
 	}, s)
 }
 
+// ofWords reports whether forms differ only in how long their words are.
+func ofWords(forms []string) bool {
+	seen := map[string]bool{}
+	for _, f := range forms {
+		f = wordForm.ReplaceAllString(f, "AAAA")
+		if seen[f] {
+			return true
+		}
+		seen[f] = true
+	}
+	return false
+}
+
+// wordForm is the form of a word.
+var wordForm = regexp.MustCompile(`A{4,}`)
+
 // IdentifierLike reports whether a text looks like an identifier, a path or an address: no
 // blank, and a digit, an underscore or a slash. One of two or three characters, as e7 or 1_5, has a digit and something else.
 func IdentifierLike(s string) bool {

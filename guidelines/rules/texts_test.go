@@ -244,3 +244,16 @@ func TestRareFailuresDoNotSpeakAgainstAFolder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Paths are as long as it happens.
+func TestHowLongPathsAreSaysNothing(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 24 {
+		long := call(i, `{"path":"/srv/`+strings.Repeat(string(rune('a'+i)), 12+i%7)+`"}`, "")
+		calls = append(calls, long, call(i, `{"path":"/srv/`+strings.Repeat(string(rune('a'+i)), 1+i%5)+`"}`, "not there"))
+	}
+	if got := lines(Find("status", calls)); strings.Contains(got, "characters long") {
+		t.Errorf("got %q", got)
+	}
+}
