@@ -41,7 +41,7 @@ func (ob *Observation) rest() (lines []string) {
 // withoutInput masks in a text what the caller sent.
 func (ob *Observation) withoutInput(text string) string {
 	for _, l := range ob.values() {
-		if l.Kind == rules.Text && (len(l.Text) > 2 || rules.IdentifierLike(l.Text)) {
+		if l.Kind == rules.Text && rules.Telling(l.Text) {
 			text = rules.ReplaceWord(text, l.Text, maskAny)
 		}
 	}

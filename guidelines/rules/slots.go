@@ -32,7 +32,7 @@ func kindOf(message string, in map[string]value) string {
 			continue
 		}
 		switch {
-		case v.kind == text && (len(v.text) > 2 || IdentifierLike(v.text)):
+		case v.kind == text && Telling(v.text):
 			m = ReplaceWord(m, v.text, "@")
 		case v.kind == number:
 			m = replaceNumber(m, v.text)

@@ -2,9 +2,13 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"encoding/binary"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/s2"
 
 	"memoryd"
 	"memoryd/store"
@@ -93,6 +97,20 @@ func TestTextsOfEarlierLayoutsAreRead(t *testing.T) {
 	got, err := s.History(t.Context(), tref, 0)
 	if err != nil || len(got) != 1 || got[0].Output != "long "+strings.Repeat("0", 600) || string(got[0].Input) != `"x"` {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestAPackThatAnnouncesGigabytesMakesNoRoomForThem(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if got, err := unpacked(append(binary.AppendUvarint(nil, 1<<32-1), 0, 'x')); err == nil {
+		t.Error("no error, but ", got)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<20 {
+		t.Errorf("it took %d bytes", after.TotalAlloc-before.TotalAlloc)
+	}
+	if _, err := unpacked(s2.Encode(nil, []byte(strings.Repeat("long ", 100)))); err != nil {
+		t.Error(err)
 	}
 }
 

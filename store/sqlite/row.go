@@ -67,15 +67,18 @@ func (r *callRow) fill(c *memoryd.Call) {
 	}
 }
 
-// packedFrom is the length from which on an input or output is stored packed, where that saves an
-// eighth of it at least.
-const packedFrom = 256
+// An input or output of packedFrom bytes or more is stored packed, where that saves an eighth of it
+// at least. None is longer than packedUpTo: a pack that says so is damaged.
+const (
+	packedFrom = 256
+	packedUpTo = 256 << 20
+)
 
 // packed is a text as it stands in its column: as a blob in the format of S2, or as it is.
 // Layouts before version 6 have texts alone.
 func packed(plain driver.Value) driver.Value {
 	s := str(plain)
-	if len(s) < packedFrom {
+	if len(s) < packedFrom || len(s) > packedUpTo {
 		return plain
 	}
 	if b := s2.Encode(nil, []byte(s)); len(b) <= len(s)-len(s)/8 {
@@ -89,6 +92,10 @@ func unpacked(v driver.Value) (driver.Value, error) {
 	b, isPacked := v.([]byte)
 	if !isPacked {
 		return v, nil
+	}
+	// S2 makes room for what the first bytes announce, up to 4 GiB, before it reads on.
+	if n, err := s2.DecodedLen(b); err != nil || n > packedUpTo {
+		return nil, s2.ErrCorrupt
 	}
 	plain, err := s2.Decode(nil, b)
 	return string(plain), err
