@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/rules"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -69,7 +70,7 @@ func answerOf(output string) Answer {
 	switch {
 	case s == "":
 		return Answer{}
-	case s[0] == '{' || s[0] == '[':
+	case loosejson.Looks(s):
 		return Answer{JSON: true}
 	case len(s) > shortAnswer || strings.ContainsRune(s, '\n'):
 		return Answer{}

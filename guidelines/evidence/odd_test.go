@@ -39,6 +39,22 @@ func TestRefusalsThatAreTakenForAnswersAreOddThoughMostAnswersAreSuch(t *testing
 	}
 }
 
+// Servers of files answer "[FILE] a.go" and "[DIR] src", and others "[12:30] started".
+func TestABracketedWordIsNoAnswerOfJSON(t *testing.T) {
+	t.Parallel()
+	for output, is := range map[string]bool{
+		"[DIR] src": false, "[12:30] started": false, "[text]": false, `[["a", 1]]`: true, "[('a', 1)]": true, `{"a":1}`: true, "[]": true,
+	} {
+		calls := make([]memoryd.Call, 3)
+		for i := range calls {
+			calls[i] = memoryd.Call{Key: memoryd.CallKey{byte(i), 3}, Output: output, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess}}
+		}
+		if got := evidence.UsuallyJSON(evidence.Merge(nil, calls)); got != is {
+			t.Errorf("%s: %v", output, got)
+		}
+	}
+}
+
 func TestATextIsOddBesideTwoAnswersOfJSONThatAreAThird(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
