@@ -3,6 +3,7 @@ package evidence
 import (
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -162,12 +163,16 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 	for _, listed := range [...]bool{false, true} {
 		for i := range leaves {
 			l := &leaves[i]
-			if l.Kind != rules.Text || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources ||
-				!rules.IdentifierLike(l.Text) || rules.DateForm(l.Text) != "" {
+			text := l.Text
+			if l.Kind == rules.Number {
+				text = strconv.FormatFloat(l.Number, 'f', -1, 64)
+			}
+			if l.Kind > rules.Number || strings.Contains(l.Path, "[]") != listed || len(list) == maxSources ||
+				!rules.IdentifierLike(text) || rules.DateForm(text) != "" {
 				continue
 			}
 			s := Source{Path: l.Path}
-			if at, ok := r.values[maphash.String(o.seed, l.Text)]; ok {
+			if at, ok := r.values[maphash.String(o.seed, text)]; ok {
 				if s.Tool, s.Old = r.tools[at.tool], r.good[at.by] > int(at.at); !listed {
 					s.State = at.state
 				}
