@@ -57,9 +57,6 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 		return n
 	}
 	p, _ := base(c.p)
-	if other, property := base(c.q); property != "" {
-		p = other
-	}
 	type given struct {
 		text       string
 		bad, meets bool
@@ -102,7 +99,7 @@ func (h *hypothesis) written() bool {
 	case begins:
 		return opening(h.set[0]) == h.set[0]
 	default:
-		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.q, ofLength) || strings.HasSuffix(h.p, ofBroken)
+		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.p, ofBroken)
 	}
 }
 
@@ -158,9 +155,9 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 		return values
 	}
 	if named {
-		return float64(s.looked[at{sort, c.p, c.q, c.op}]) * sets
+		return float64(s.looked[at{sort, c.p, c.q}]) * sets
 	}
-	return float64(s.sorts[at{what: sort, op: c.op}]) * sets
+	return float64(s.sorts[at{what: sort}]) * sets
 }
 
 // sort is what a condition is chosen among: a number has two ends.

@@ -104,7 +104,6 @@ type search struct {
 type at struct {
 	what what
 	p, q string
-	op   operator
 }
 
 // column is what the calls gave for a parameter.
@@ -214,8 +213,8 @@ func (s *search) candidates(cols []column) {
 		if (h.what == notBefore || h.what == notSince) && h.tool == s.own {
 			continue
 		}
-		s.looked[at{h.what.sort(), h.p, h.q, h.op}]++
-		s.sorts[at{what: h.what.sort(), op: h.op}]++
+		s.looked[at{h.what.sort(), h.p, h.q}]++
+		s.sorts[at{what: h.what.sort()}]++
 		if s.ways++; h.refined() {
 			s.finer++
 		}
@@ -456,7 +455,7 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := len(a.set) > maxSet, len(b.set) > maxSet; x != y {
 		return y // a list of many values says less than what they have in common
 	}
-	if x, y := a.property() || a.op != "", b.property() || b.op != ""; x != y {
+	if x, y := a.property(), b.property(); x != y {
 		return y
 	}
 	return a.what < b.what

@@ -35,6 +35,7 @@ const (
 	taken
 	takenInRun
 	notAfter
+	isAfter
 	aboveWithout
 	notBefore
 	notSince
@@ -52,7 +53,7 @@ func (w what) String() string { return conditions[w].name }
 // condition is a way in which calls go wrong.
 type condition struct {
 	name string // as it is stored; none is ever changed
-	// finer reports that it is about how a value is written, or about values together.
+	// finer reports that it is about how a value is written, or about what the run did with it.
 	finer bool
 	// line says what to do, with names in braces for what stands there: see hypothesis.line. Where
 	// it is "", hypothesis.varied says it.
@@ -69,13 +70,11 @@ var conditions = []condition{
 		return v.kind == absent && (list == "" || r.in[list+"[]"].kind != absent)
 	}},
 	with: {name: "with", line: "Leave out {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent }},
-	above: {name: "above", line: "Keep {p} at most {bound}{narrow}", holds: func(h *hypothesis, r *row, _ value) bool {
-		n, is := h.amount(r)
-		return is && n > h.bound
+	above: {name: "above", line: "Keep {p} at most {bound}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == number && v.num > h.bound
 	}},
-	below: {name: "below", line: "Keep {p} at least {bound}{narrow}", holds: func(h *hypothesis, r *row, _ value) bool {
-		n, is := h.amount(r)
-		return is && n < h.bound
+	below: {name: "below", line: "Keep {p} at least {bound}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
+		return v.kind == number && v.num < h.bound
 	}},
 	is: {name: "is", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.plain() && v.text == h.set[0]
@@ -140,6 +139,10 @@ var conditions = []condition{
 		name: "not_after", line: "Give a {q} that comes after {p}",
 		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
 	},
+	isAfter: {
+		name: "is_after", line: "Give no {q} that comes before {p}",
+		holds: func(h *hypothesis, r *row, v value) bool { w := r.in[h.q]; return v != w && !v.before(w) },
+	},
 	aboveWithout: {
 		name: "above_without", line: "Give {q} where {p} is over {bound}{narrow}",
 		holds: func(h *hypothesis, r *row, v value) bool {
@@ -193,7 +196,6 @@ var conditions = []condition{
 type hypothesis struct {
 	what  what
 	p, q  string
-	op    operator // of p and q, for a bound on both together
 	bound float64
 	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
@@ -202,9 +204,8 @@ type hypothesis struct {
 	guard
 }
 
-// refined reports whether the condition is about a property of a value, how it is written, or what
-// values make together.
-func (h *hypothesis) refined() bool { return h.property() || h.op != "" || conditions[h.what].finer }
+// refined reports whether the condition is about a property of a value, or how it is written.
+func (h *hypothesis) refined() bool { return h.property() || conditions[h.what].finer }
 
 // paired reports whether the condition is about two parameters.
 func (h *hypothesis) paired() bool { return h.q != "" }

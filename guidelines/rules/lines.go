@@ -14,8 +14,6 @@ const valueLimit = 24
 func (h *hypothesis) line(narrow string, shown []string) string {
 	line, p := conditions[h.what].line, spoken(h.p)
 	switch {
-	case h.op != "":
-		line = h.ofTwo()
 	case h.property():
 		line = h.ofProperty(shown)
 	case line == "":
@@ -30,8 +28,8 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		marks = marksOf(set)
 	}
 	return strings.NewReplacer(
-		"{p}", p, "{q}", spoken(h.q), "{amount}", counted(h.p), "{other}", counted(h.q), "{bound}", plain(h.bound),
-		"{most}", at+plain(h.bound), "{less}", plain(-h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
+		"{p}", p, "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
+		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
 		"{field}", field, "{state}", state, "{mark}", marks[0], "{marks}", marks[1], "{narrow}", narrow,
 	).Replace(line)
@@ -106,29 +104,6 @@ func (h *hypothesis) ofProperty(shown []string) string {
 		return conditions[h.what].line
 	}
 	return propertyLines[property]
-}
-
-// ofTwo says what two values have to be together.
-func (h *hypothesis) ofTwo() string {
-	days := ""
-	if len(h.set) > 0 {
-		days = " " + h.set[0]
-	}
-	switch {
-	case h.bound == 0 && days != "":
-		return "Give a {other} that is not before {amount}"
-	case h.bound == 0:
-		return "Keep {amount} at most {other}"
-	case h.bound == 1 && days == "":
-		return "Keep {amount} below {other}"
-	case h.bound < 0 && days != "":
-		return "Keep {amount} at most {less}" + days + " after {other}"
-	case h.bound < 0:
-		return "Keep {amount} at most {less} above {other}"
-	case days != "":
-		return "Keep {other} at least {bound}" + days + " after {amount}"
-	}
-	return "Keep {amount} at least {bound} below {other}"
 }
 
 // spoken are parameters as lines name them: members of one list together.

@@ -39,13 +39,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch h.what {
-	case below, above:
-		a, _ := v.size()
-		if b, _ := w.size(); h.op == minus && !isProperty(h.q) && a-b >= h.bound { // the other way round
-			return swapped(h, v, w)
-		}
-		return r.give(h.p, p)
-	case without, is, notIn, notLike, offStep:
+	case below, above, without, is, notIn, notLike, offStep:
 		return r.give(h.p, p)
 	case marked:
 		return r.inSmallLetters(v)
@@ -58,7 +52,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return r.give(h.q, p)
 	case both:
 		return []Edit{{Path: h.q, Remove: true}}
-	case notAfter:
+	case notAfter, isAfter:
 		return swapped(h, v, w)
 	case aboveWithout:
 		return r.give(h.q, p)

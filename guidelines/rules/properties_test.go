@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // made draws an input that is good or bad for a rule that no message tells.
@@ -154,35 +153,12 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"data": strings.Repeat("x", n)}
 		}},
-		{"Keep `k` at most the number of elements in `of`", func(r *rand.Rand, bad bool) map[string]any {
-			of := words(r, 2+r.IntN(7))
-			k := 1 + r.IntN(len(of))
-			if bad {
-				k = len(of) + 1 + r.IntN(3)
-			}
-			return map[string]any{"of": of, "k": k}
-		}},
-		{"Keep `low` at most `high`", func(r *rand.Rand, bad bool) map[string]any {
+		{"Give no `high` that comes before `low`", func(r *rand.Rand, bad bool) map[string]any {
 			low := r.IntN(9)
 			if bad {
 				return map[string]any{"low": low + 1 + r.IntN(4), "high": low}
 			}
 			return map[string]any{"low": low, "high": low + r.IntN(4)}
-		}},
-		{"Keep `at` at least 4 below `size`", func(r *rand.Rand, bad bool) map[string]any {
-			size := 8 * (1 + r.IntN(4))
-			at := r.IntN(size - 3)
-			if bad {
-				at = size - 3 + r.IntN(3)
-			}
-			return map[string]any{"at": at, "size": size}
-		}},
-		{"Keep `until` at most 30 days after `from`", func(r *rand.Rand, bad bool) map[string]any {
-			from, days := time.Date(2027, 1, 1+r.IntN(300), 0, 0, 0, 0, time.UTC), r.IntN(31)
-			if bad {
-				days = 31 + r.IntN(40)
-			}
-			return map[string]any{"from": from.Format(time.DateOnly), "until": from.AddDate(0, 0, days).Format(time.DateOnly)}
 		}},
 	} {
 		r := rand.New(rand.NewPCG(7, 32))

@@ -231,9 +231,6 @@ func (s *search) propose(cols []column) []hypothesis {
 			out = append(out, s.named(c.name)...)
 		}
 	}
-	if s.where == "" && !s.hints {
-		out = append(out, s.together(cols)...)
-	}
 	if s.where != "" {
 		return out
 	}
@@ -257,7 +254,7 @@ func (c *column) beside(q *column, rows []row, first bool) (out []hypothesis) {
 	if first {
 		out = append(out, hypothesis{what: equal, p: c.name, q: q.name})
 	}
-	return append(out, hypothesis{what: notAfter, p: c.name, q: q.name})
+	return append(out, hypothesis{what: notAfter, p: c.name, q: q.name}, hypothesis{what: isAfter, p: c.name, q: q.name})
 }
 
 // varies reports whether some calls gave it and others did not.

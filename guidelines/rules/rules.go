@@ -169,7 +169,7 @@ type Rule struct {
 // ID identifies what the rule is about; it stays the same while the numbers change.
 func (r *Rule) ID() string {
 	h := &r.when
-	about := []string{h.what.String(), h.p + string(h.op), h.q, h.tool, h.where, h.value}
+	about := []string{h.what.String(), h.p, h.q, h.tool, h.where, h.value}
 	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join(about, " "), " ")
 }
 
@@ -251,8 +251,7 @@ func (r *Rule) Holds(p *Planned) bool {
 	if !r.when.holds(&p.row) {
 		return r.when.what == taken && r.given[p.row.in[r.when.p].text]
 	}
-	n, _ := r.when.amount(&p.row)
-	return r.edge == nil || beyond(r.when.what, n, r.when.bound, *r.edge)
+	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
 }
 
 // Refuses reports whether the rule advises against a value of a parameter, whatever else a

@@ -746,19 +746,3 @@ func TestAValueThatIsAlwaysThereNeedsNoUseBefore(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-// Numbers that count something are no codes: what a message says of each length is one kind of failure.
-func TestMessagesThatCountAreOneKindOfFailure(t *testing.T) {
-	var calls []Call
-	for i := range 120 {
-		n, at := 1+i%9, i*7%11
-		message := ""
-		if at >= n {
-			message = fmt.Sprintf("index out of valid range, 0..%d", n-1)
-		}
-		calls = append(calls, call(i, fmt.Sprintf(`{"data":%q,"at":%d}`, strings.Repeat("x", n), at), message))
-	}
-	if got, want := lines(Find("own", calls)), "Keep `at` below the length of `data`\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}

@@ -173,7 +173,7 @@ func (r *Rule) usesSaid(s *search, behind []*row) (narrow string, show []string,
 // bounded is what there is to say of a bound; false for one that one party alone bears out.
 func (r *Rule) bounded(s *search, behind []*row) (narrow string, ok bool) {
 	h, edge := &r.when, s.edge(&r.when)
-	if h.what != aboveWithout && h.op == "" {
+	if h.what != aboveWithout {
 		r.pool[h.p] = append(r.pool[h.p], edge...)
 	}
 	if narrow = r.boundSaid(behind); s.dear { // none failed
@@ -350,9 +350,9 @@ const maxSmall = 20
 // that the messages agree on, and gives the gap.
 func (r *Rule) boundSaid(behind []*row) string {
 	h := &r.when
-	first, _ := h.amount(behind[0])
+	first := behind[0].in[h.p].num
 	for _, b := range behind {
-		if n, _ := h.amount(b); h.what == below {
+		if n := b.in[h.p].num; h.what == below {
 			first = max(first, n)
 		} else {
 			first = min(first, n)
@@ -373,7 +373,7 @@ func (r *Rule) boundSaid(behind []*row) string {
 	}
 	r.edge = &first
 	switch {
-	case !sized(first), h.op == minus:
+	case !sized(first):
 		return ""
 	case h.what == below:
 		return fmt.Sprintf(" (%s worked, %s and less failed)", plain(worked), plain(first))
@@ -473,7 +473,7 @@ func shown(s string) bool {
 func (s *search) edge(h *hypothesis) []value {
 	var good []*row
 	for i := range s.rows {
-		if _, is := h.amount(&s.rows[i]); is && !s.rows[i].Bad {
+		if s.rows[i].in[h.p].kind == number && !s.rows[i].Bad {
 			good = append(good, &s.rows[i])
 		}
 	}
@@ -481,9 +481,7 @@ func (s *search) edge(h *hypothesis) []value {
 		if h.what == below {
 			a, b = b, a
 		}
-		x, _ := h.amount(a)
-		y, _ := h.amount(b)
-		return cmp.Compare(y, x)
+		return cmp.Compare(b.in[h.p].num, a.in[h.p].num)
 	})
 	var q quorum
 	for _, r := range good {

@@ -59,7 +59,7 @@ type stored struct {
 	What  string   `json:"what"`
 	P     string   `json:"p,omitempty"`
 	Q     string   `json:"q,omitempty"`
-	Op    operator `json:"op,omitempty"`
+	Op    string   `json:"op,omitempty"`
 	Bound float64  `json:"bound,omitempty"`
 	Set   []string `json:"set,omitempty"`
 	Tool  string   `json:"tool,omitempty"`
@@ -74,7 +74,7 @@ type plainRule Rule // without the methods
 // MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
-	return json.Marshal(stored{h.what.String(), h.p, h.q, h.op, h.bound, h.set, h.tool, h.where, h.value, r.edge, plainRule(r)})
+	return json.Marshal(stored{h.what.String(), h.p, h.q, "", h.bound, h.set, h.tool, h.where, h.value, r.edge, plainRule(r)})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
@@ -84,12 +84,12 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	at := slices.IndexFunc(conditions, func(c condition) bool { return c.name == s.What })
-	if at < 0 {
+	if at < 0 || s.Op != "" { // older programs stored rules on what two values make together
 		return fmt.Errorf("a rule of an unknown kind: %q", s.What)
 	}
 	*r = Rule(s.plainRule)
 	r.when = hypothesis{
-		what: what(at), p: s.P, q: s.Q, op: s.Op, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value},
+		what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value},
 	}
 	r.edge = s.Edge
 	r.Parameter, _ = base(s.P)

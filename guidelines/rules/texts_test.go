@@ -41,24 +41,6 @@ func TestHowAnIdentifierBeginsIsToldOfOne(t *testing.T) {
 	}
 }
 
-// A number and the length of a few texts have no relation, whatever becomes of those.
-func TestANumberIsHeldAgainstLengthsOfDifferentTexts(t *testing.T) {
-	t.Parallel()
-	for different, want := range map[int]bool{1: false, 9: true} {
-		var calls []Call
-		for i := range 36 {
-			text := strings.Repeat(string(rune('a'+i%different)), 6+i%different)
-			calls = append(
-				calls, call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, strings.Repeat(string(rune('m'+i%9)), 12+i%5), i%11), ""),
-				call(i, fmt.Sprintf(`{"text":"%s","at":%d}`, text, len(text)+1+i%12), "outside"),
-			)
-		}
-		if got := lines(Find("char_at", calls)); strings.Contains(got, "the length of `text`") != want {
-			t.Errorf("%d different texts: %q", different, got)
-		}
-	}
-}
-
 // Texts that failed in another way are no texts of this kind of failure.
 func TestTextsOfOtherFailuresDoNotCount(t *testing.T) {
 	t.Parallel()
