@@ -17,7 +17,6 @@ import (
 
 var (
 	slotNumber = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	quotedList = regexp.MustCompile("(?:'[^']*'|\"[^\"]*\"|`[^`]*`|@)(?:(?:, | or | and )(?:'[^']*'|\"[^\"]*\"|`[^`]*`|@))*")
 	signed     = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
 	longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
 )

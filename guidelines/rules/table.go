@@ -131,39 +131,12 @@ func rowsOf(calls []Call, most int) []row {
 		rows = append(rows, r)
 	}
 	repeats(rows)
-	joinKinds(rows, kinds)
 	for i := range rows {
 		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
 		}
 	}
 	return rows
-}
-
-// mostCodes is how many kinds of failure may differ in numbers alone, or in quoted lists. More are one
-// kind: the numbers count something, and are no codes, and the lists tell what there is now.
-const mostCodes = 6
-
-// joinKinds makes one kind of those that differ in lists, and of those that differ in numbers that count
-// something: one after the other, so that a code beside a list stays.
-func joinKinds(rows []row, kinds map[string]int) {
-	for _, mask := range [...]struct {
-		form *regexp.Regexp
-		by   string
-	}{{quotedList, "…"}, {signed, "#"}} {
-		variants, joined := map[string]int{}, map[string]string{}
-		for k := range kinds {
-			joined[k] = mask.form.ReplaceAllString(k, mask.by)
-			variants[joined[k]]++
-		}
-		for i := range rows {
-			r := &rows[i]
-			if k := joined[r.kind]; r.Bad && variants[k] > mostCodes {
-				r.kind, r.said = k, k
-				kinds[k]++
-			}
-		}
-	}
 }
 
 // inputOf lists the values of an input by path. Those of elements of lists, against which
