@@ -187,7 +187,7 @@ func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]b
 	var planned []*rules.Planned
 	for _, g := range d.Grounds {
 		var r rules.Rule
-		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil || !r.Alone() || r.About() {
+		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil || r.About() {
 			continue
 		}
 		if planned == nil {

@@ -42,13 +42,7 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 	}
 	ob := v.observer.Observe(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: m.options.Tool}, Input: input, Metadata: run})
 	ob.Turn, ob.Pause = v.turn(m.options.Tool)
-	p := ob.Planned()
-	for i := range v.run {
-		if c := &v.run[i]; c.Score >= memoryd.ScoreSuccess && slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return !t.Alone() }) {
-			p.After(tested.LeavesOf(c.Input))
-		}
-	}
-	return p
+	return ob.Planned()
 }
 
 // turn is which call of a tool in its run the planned one is, and how many seconds after the one

@@ -17,11 +17,12 @@ type Fresh struct {
 
 // Limits on what is read of texts.
 const (
-	leastName = 4 // bytes of a word that may name something
-	mostName  = 40
-	maxFresh  = 24 // words of one text
-	readText  = 2 << 10
-	maxFreshs = 4 // texts of one input
+	leastName  = 4 // bytes of a word that may name something
+	mostName   = 40
+	maxFresh   = 24 // words of one text
+	readText   = 2 << 10
+	maxFreshs  = 4 // texts of one input
+	leastNames = 3 // different ones that failed
 )
 
 // folded is what a byte of a word counts as, 0 for one that parts words.
@@ -185,7 +186,7 @@ func (s *search) names(c *candidate, kind string) float64 {
 			}
 		}
 	}
-	if len(words) < leastValues {
+	if len(words) < leastNames {
 		return 0
 	}
 	return float64(len(words))

@@ -32,8 +32,6 @@ const (
 	both
 	neither
 	equal
-	taken
-	takenInRun
 	notAfter
 	isAfter
 	aboveWithout
@@ -127,14 +125,6 @@ var conditions = []condition{
 	equal: {name: "equal", line: "Give {p} and {q} different values", holds: func(h *hypothesis, r *row, v value) bool {
 		return v.plain() && v == r.in[h.q]
 	}},
-	taken: {
-		name: "taken", finer: true, line: "Give a new {p} each time, none that an earlier call gave",
-		holds: func(h *hypothesis, r *row, _ value) bool { return r.taken[h.p] >= byAnyRun },
-	},
-	takenInRun: {
-		name: "taken_in_run", finer: true, line: "Give a new {p} in each call of a run",
-		holds: func(h *hypothesis, r *row, _ value) bool { return r.taken[h.p] >= byItsRun },
-	},
 	notAfter: {
 		name: "not_after", line: "Give a {q} that comes after {p}",
 		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },

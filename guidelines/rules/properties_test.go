@@ -181,40 +181,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 	}
 }
 
-// A value that may be given once: of all calls, or of those of a run.
-func TestAValueThatWasGivenBeforeIsRefused(t *testing.T) {
-	for _, inRun := range []bool{false, true} {
-		r := rand.New(rand.NewPCG(7, 33))
-		used := map[string]bool{}
-		var calls []Call
-		for i := range 120 {
-			c := call(i, "", "")
-			id := fmt.Sprintf("item-%d", r.IntN(map[bool]int{false: 150, true: 8}[inRun]))
-			at := id
-			if c.Run, c.Named = uint64(i/5), true; inRun {
-				at = fmt.Sprint(c.Run, id)
-			}
-			c.Input = json.RawMessage(fmt.Sprintf(`{"id":%q,"n":%d}`, id, r.IntN(1000)))
-			if c.Bad = used[at]; c.Bad {
-				c.Message, c.Failed = "E44", true
-			}
-			used[at] = true
-			calls = append(calls, c)
-		}
-		found := Find("own", calls)
-		want := map[bool]string{false: "Give a new `id` each time, none that an earlier call gave", true: "Give a new `id` in each call of a run"}[inRun]
-		if len(found) != 1 || found[0].Line != want {
-			t.Errorf("want %q, got\n%s", want, lines(found))
-			continue
-		}
-		repeated, other := Plan(&calls[110]), Plan(&Call{Input: json.RawMessage(`{"id":"item-999","n":1}`)})
-		repeated.After(LeavesOf(calls[110].Input))
-		if !found[0].Holds(repeated) || found[0].Holds(other) {
-			t.Errorf("%s: it holds for a value that was given: %t, for a new one: %t", want, found[0].Holds(repeated), found[0].Holds(other))
-		}
-	}
-}
-
 // Calls failed in the same way under a condition before others under it went well: that is no change of the tool.
 func TestWhatWentBothWaysAllAlongIsNoRuleOfTheNewestCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 34))

@@ -226,7 +226,6 @@ func (s *search) propose(cols []column) []hypothesis {
 		}
 		out = append(out, sources(rows, c.name)...)
 		if !s.hints {
-			out = append(out, s.takens(c)...)
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
 		}

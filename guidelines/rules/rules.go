@@ -151,8 +151,6 @@ type Rule struct {
 	against int
 	// refused are the values that calls behind it gave.
 	refused map[string]bool
-	// given are the values that good calls gave before, of a rule on new ones.
-	given map[string]bool
 	// untried are the parameters that good calls gave, and no call behind it: what one of them
 	// changes, the calls do not tell.
 	untried []string
@@ -249,7 +247,7 @@ func (r *Rule) Holds(p *Planned) bool {
 		return false
 	}
 	if !r.when.holds(&p.row) {
-		return r.when.what == taken && r.given[p.row.in[r.when.p].text]
+		return false
 	}
 	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
 }
@@ -290,9 +288,6 @@ func (r *Rule) Against(newer []bool) int {
 	}
 	return n
 }
-
-// Alone reports whether one call shows that it breaks the rule.
-func (r *Rule) Alone() bool { return r.when.what != taken && r.when.what != takenInRun }
 
 // About reports whether the rule is about a property of the run's earlier answers. Then it
 // can be checked only if the run is known.

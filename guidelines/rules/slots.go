@@ -152,8 +152,6 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		return "", show, len(show) > 0
 	case lastIs, lastNotIn:
 		return r.usesSaid(s, behind)
-	case taken, takenInRun:
-		r.given = given(s.rows, h.p)
 	default:
 	}
 	return narrow, show, true
@@ -258,6 +256,19 @@ func (r *Rule) valuesSaid(s *search, behind []*row) string {
 		return ""
 	}
 	return ", not " + quoted(not)
+}
+
+// given are the values that good calls gave for a parameter.
+func given(rows []row, p string) map[string]bool {
+	out := map[string]bool{}
+	for i := range rows {
+		if v := rows[i].in[p]; !rows[i].Bad && v.kind != absent {
+			for s := range v.parts() {
+				out[s] = true
+			}
+		}
+	}
+	return out
 }
 
 // mostOf is what of the texts of good calls most had, of those that may be told; "" for none.

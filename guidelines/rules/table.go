@@ -41,10 +41,9 @@ type row struct {
 	kind   string // of what went wrong; "" for what is too rare to stand alone
 	said   string // the same where it is rare
 	place  int
-	taken  map[string]int // by whom a value was given before
-	repeat bool           // the same input went wrong in this run before
-	fresh  []freshWord    // see Seen
-	usual  usual          // of all calls
+	repeat bool        // the same input went wrong in this run before
+	fresh  []freshWord // see Seen
+	usual  usual       // of all calls
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -130,7 +129,6 @@ func rowsOf(calls []Call, most int) []row {
 		}
 		rows = append(rows, r)
 	}
-	repeats(rows)
 	for i := range rows {
 		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
