@@ -150,26 +150,10 @@ func (s *search) run() (found []Rule) {
 			found, by = append(found, r), append(by, top)
 		}
 	}
-	stuck := s.stuck()
 	for i := range found {
-		found[i].Doubtful = stuck || s.doubts(&found[i])
+		found[i].Doubtful = s.doubts(&found[i])
 	}
 	return append(found, s.guarded()...)
-}
-
-// stuck reports whether all of the newest calls went wrong, and enough of them under no rule's condition:
-// whatever the rules say, it does not help at present.
-func (s *search) stuck() bool {
-	var q quorum
-	for i := range slices.Backward(s.rows) {
-		if !s.rows[i].Bad {
-			break
-		}
-		if s.open[i] {
-			q.add(&s.rows[i])
-		}
-	}
-	return q.of(leastStuck) && (!s.parties || len(q.parties) > 1)
 }
 
 // doubts reports whether calls went wrong in the same way since a rule was last broken, or with a

@@ -308,7 +308,6 @@ const (
 	leastBad       = 2    // calls that went wrong under a condition
 	minCalls       = 3    // that gave a value which is shown
 	minRuns        = 2    // of them, and of good calls
-	leastStuck     = 5    // calls in a row that went wrong, and that no rule explains
 	minGood        = 3    // good calls that a condition is held against
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
 	maxOfKind      = 3    // rules for one kind of failure
