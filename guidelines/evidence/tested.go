@@ -18,12 +18,11 @@ func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []rules.R
 	return rules.Find(tool, judged(obs), proposed...)
 }
 
-// RulesAndHints finds the rules, and what is for warnings alone: what too few calls show to be rules, and
-// texts that never worked.
+// RulesAndHints finds the rules, and what is for warnings alone since too few calls show it to be a rule.
 func RulesAndHints(tool string, obs []Observation) (found, hints []rules.Rule) {
 	calls := judged(obs)
 	found = rules.Find(tool, calls)
-	return found, append(rules.Hints(tool, calls, found), rules.Values(tool, calls, found)...)
+	return found, rules.Hints(tool, calls, found)
 }
 
 // judged lists the judged calls as they are compared.

@@ -112,7 +112,7 @@ type Options struct {
 	Tool string
 	// Tested are the rules that the calls support.
 	Tested []Tested
-	// Hints warn only the source whose calls show them; of a text that never worked, everyone.
+	// Hints warn only the source whose calls show them.
 	// They change no call, and hold back no change that a rule asks for.
 	Hints []Tested
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means

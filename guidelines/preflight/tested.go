@@ -94,13 +94,11 @@ func (m *Model) broken(v *view) []Warning {
 	}
 	for i := range m.options.Hints {
 		t := &m.options.Hints[i]
-		if !t.Untold && t.Source != v.Source || !t.Holds(m.plan(v, v.in.raw)) || v.contradicts(t) {
+		if t.Source != v.Source || !t.Holds(m.plan(v, v.in.raw)) || v.contradicts(t) {
 			continue
 		}
 		w := broke(t)
-		if !t.Untold {
-			w.Line, w.Severity = "", Note
-		}
+		w.Line, w.Severity = "", Note
 		out = append(out, w)
 	}
 	return out

@@ -86,7 +86,6 @@ type search struct {
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
 	hints    bool            // one call of one run is enough
-	values   bool            // what is looked for are values that never worked
 	dear     bool            // the bad ones are good ones that cost much
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls

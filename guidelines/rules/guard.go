@@ -74,7 +74,7 @@ func (s *search) guardsOf() (out []guard) {
 
 // guarded looks for rules within parts of the calls, on what nothing else explains.
 func (s *search) guarded() (found []Rule) {
-	if s.where != "" || s.hints || s.recent || s.values {
+	if s.where != "" || s.hints || s.recent {
 		return nil
 	}
 	guards := s.guardsOf()

@@ -27,11 +27,14 @@ func (s *search) mostChance(c *candidate, kind string) float64 {
 // them: calls of one source failed under them, and no good call met them. They warn only
 // this source, and change no call.
 func Hints(own string, calls []Call, found []Rule) []Rule {
-	s := unexplained(own, rowsOf(calls, hintedCalls), found)
-	s.hints = true
-	for i := range s.rows {
-		s.rows[i].kind = s.rows[i].said
+	rows := rowsOf(calls, hintedCalls)
+	open := make([]bool, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		open[i] = r.Bad && !slices.ContainsFunc(found, func(f Rule) bool { return slices.Contains(f.Behind, r.place) })
+		r.kind = r.said
 	}
+	s := search{rows: rows, open: open, parties: parties(rows), own: own, kinds: map[string]bool{}, hints: true}
 	var hints []Rule
 	for _, r := range s.run() {
 		r.Source = calls[r.Behind[0]].Source
@@ -40,22 +43,4 @@ func Hints(own string, calls []Call, found []Rule) []Rule {
 		}
 	}
 	return hints
-}
-
-// Values lists the rules on texts that never worked, where no rule that was found says why. No line shows
-// the text, so they are for warnings alone.
-func Values(own string, calls []Call, found []Rule) []Rule {
-	s := unexplained(own, rowsOf(calls, Compared), found)
-	s.values, s.several = true, several(s.rows)
-	return discovered(s.run(), len(s.kinds))
-}
-
-// unexplained is the search among the calls that no rule explains.
-func unexplained(own string, rows []row, found []Rule) *search {
-	open := make([]bool, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		open[i] = r.Bad && !slices.ContainsFunc(found, func(f Rule) bool { return slices.Contains(f.Behind, r.place) })
-	}
-	return &search{rows: rows, open: open, parties: parties(rows), own: own, kinds: map[string]bool{}}
 }

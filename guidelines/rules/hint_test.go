@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,47 +38,6 @@ func TestAValueThatNobodyTriedBreaksNoSetOfValues(t *testing.T) {
 		c := call(0, fmt.Sprintf(`{"mode":%q}`, mode), "")
 		if p := Plan(&c); !found[0].Holds(p) || found[0].Untried(p) != untried {
 			t.Errorf("%q: %v", mode, found[0].Untried(p))
-		}
-	}
-}
-
-// What a text that always failed has to do with it no line can tell: a call that gives it is warned, until it works.
-func TestATextThatNeverWorkedIsForWarningsAlone(t *testing.T) {
-	t.Parallel()
-	const never = "{w*}(<=a+)b"
-	for _, c := range []struct {
-		failed, worked int
-		message        string
-		want           string
-	}{
-		{4, 0, "look-behind requires fixed width", "Give another `pattern`: this one failed 4 times and never worked"},
-		{2, 0, "look-behind requires fixed width", ""},
-		{4, 1, "look-behind requires fixed width", ""},
-	} {
-		var calls []Call
-		for i := range 40 {
-			calls = append(calls, call(2*i, fmt.Sprintf(`{"pattern":"%c(%d*)<=a+b{w}","deep":true}`, 'a'+i%24, i), ""))
-		}
-		for i := range c.failed {
-			calls = append(calls, call(80+2*i, `{"pattern":"`+never+`","deep":true}`, c.message))
-		}
-		for range c.worked {
-			calls = append(calls, call(100, `{"pattern":"`+never+`","deep":true}`, ""))
-		}
-		found := Find("search", calls)
-		if strings.Contains(lines(found), "never") || strings.Contains(lines(found), "pattern") {
-			t.Errorf("%+v: told %q", c, lines(found))
-		}
-		got := ""
-		for _, r := range Values("search", calls, found) {
-			got += r.Line + ": " + r.Found()
-			p, other := Plan(&Call{Input: json.RawMessage(`{"pattern":"` + never + `"}`)}), Plan(&Call{Input: json.RawMessage(`{"pattern":"(7*)"}`)})
-			if !r.Untold || !r.Holds(p) || r.Holds(other) || r.Mend(p, nil) != nil {
-				t.Errorf("%+v: %+v", c, r)
-			}
-		}
-		if got != c.want {
-			t.Errorf("%+v: got %q", c, got)
 		}
 	}
 }

@@ -201,9 +201,6 @@ func (c *column) closed(rows []row) bool {
 // value.
 func (s *search) propose(cols []column) []hypothesis {
 	out, rows := hypotheses(s.proposed), s.rows
-	if s.values {
-		return neverWorked(cols)
-	}
 	for i := range cols {
 		c := &cols[i]
 		if own, alone := c.ofValues(rows, s.good); alone || s.hints && c.property() {
@@ -322,16 +319,6 @@ func (c *column) had(w what, bad int, may func(string) bool) (out []hypothesis) 
 	for _, s := range c.by(conditions[w].look).of(0, bad) {
 		if may(s) {
 			out = append(out, hypothesis{what: w, p: c.name, set: []string{s}})
-		}
-	}
-	return out
-}
-
-// neverWorked are the hypotheses that a text is one that bad calls alone gave.
-func neverWorked(cols []column) (out []hypothesis) {
-	for i := range cols {
-		if c := &cols[i]; c.textual && !c.property() {
-			out = append(out, c.had(is, minCalls, func(s string) bool { return c.texts[s].good == 0 })...)
 		}
 	}
 	return out

@@ -140,8 +140,6 @@ type Rule struct {
 	// Doubtful reports that calls went on to fail in the same way without breaking the rule, as
 	// those do that heed it after the tool has changed: then it warns of none and changes none.
 	Doubtful bool `json:"-"`
-	// Untold reports that it is about one value that no line shows: a call that gives it is warned.
-	Untold bool `json:"-"`
 	// Source is who made the calls behind a hint.
 	Source uint64 `json:"-"`
 	// edge is the number nearest to the bound that failed, where no message told the bound; of
@@ -196,9 +194,6 @@ func (r *Rule) Risk() float64 { return (float64(r.Failed) + 0.5) / float64(r.Cal
 
 // Found returns what the calls showed, as in "otherwise 5 of 5 went wrong (3 runs)".
 func (r *Rule) Found() string {
-	if r.Untold {
-		return "this one failed " + strconv.Itoa(r.Calls) + " times and never worked" + r.inRuns()
-	}
 	did := "went wrong"
 	switch {
 	case 2*r.Odd > r.Calls:

@@ -89,10 +89,6 @@ const maxTokens = 24
 func (r *Rule) write(s *search, behind []*row) {
 	h := &r.when
 	r.Parameter, _ = base(h.p)
-	if r.Untold = s.values; s.values {
-		r.Line = "Give another " + spoken(h.p)
-		return
-	}
 	r.pool = map[string][]value{}
 	worked := workedValues(s.rows, h.p, s.parties)
 	r.pool[h.p] = standing(s.rows, h.p, worked)
