@@ -1,7 +1,8 @@
 package sqlite
 
 import (
-	"container/heap"
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,11 +18,9 @@ type pendingCall struct {
 	key  memoryd.CallKey
 	// notBefore is when it may be tried; a lease moves it in memory only.
 	notBefore time.Time
-	place     int // in its heap
-	waiting   bool
 }
 
-// byKey and bySeq find a pending call.
+// keyRef and seqRef find a pending call.
 type (
 	keyRef struct {
 		tool uint32
@@ -33,28 +32,15 @@ type (
 	}
 )
 
-// pendingSet holds all pending calls: those that may be tried by age, those
-// that must wait by the end of their wait. Each operation costs O(log n).
+// pendingSet holds all pending calls. A claim looks at each: a model takes longer over one.
 type pendingSet struct {
 	mu    sync.Mutex
 	byKey map[keyRef]*pendingCall
 	bySeq map[seqRef]*pendingCall
-	ready callHeap // ordered by id
-	later callHeap // ordered by notBefore
 }
 
 func newPendingSet() *pendingSet {
-	older := func(a, b *pendingCall) bool { return a.id < b.id }
-	sooner := func(a, b *pendingCall) bool {
-		if !a.notBefore.Equal(b.notBefore) {
-			return a.notBefore.Before(b.notBefore)
-		}
-		return a.id < b.id
-	}
-	return &pendingSet{
-		byKey: map[keyRef]*pendingCall{}, bySeq: map[seqRef]*pendingCall{},
-		ready: callHeap{less: older}, later: callHeap{less: sooner},
-	}
+	return &pendingSet{byKey: map[keyRef]*pendingCall{}, bySeq: map[seqRef]*pendingCall{}}
 }
 
 func (p *pendingSet) findKey(tool uint32, key memoryd.CallKey) *pendingCall {
@@ -74,7 +60,6 @@ func (p *pendingSet) add(c *pendingCall) {
 	defer p.mu.Unlock()
 	p.byKey[keyRef{c.tool, c.key}] = c
 	p.bySeq[seqRef{c.tool, c.seq}] = c
-	p.push(c)
 }
 
 func (p *pendingSet) remove(c *pendingCall) {
@@ -82,19 +67,13 @@ func (p *pendingSet) remove(c *pendingCall) {
 	defer p.mu.Unlock()
 	delete(p.byKey, keyRef{c.tool, c.key})
 	delete(p.bySeq, seqRef{c.tool, c.seq})
-	p.pull(c)
 }
 
 // retryAt says when the call may be tried again.
 func (p *pendingSet) retryAt(c *pendingCall, notBefore time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bySeq[seqRef{c.tool, c.seq}] != c {
-		return
-	}
-	p.pull(c)
 	c.notBefore = notBefore
-	p.push(c)
 }
 
 // claim leases up to limit calls that may be tried at now, oldest first. The
@@ -102,22 +81,17 @@ func (p *pendingSet) retryAt(c *pendingCall, notBefore time.Time) {
 func (p *pendingSet) claim(now time.Time, lease time.Duration, limit int) []pendingCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.later.Len() > 0 && !p.later.calls[0].notBefore.After(now) {
-		c := p.later.calls[0]
-		p.pull(c)
-		c.waiting = false
-		heap.Push(&p.ready, c)
-	}
-	var out []pendingCall
-	for len(out) < limit && p.ready.Len() > 0 {
-		c := p.ready.calls[0]
-		p.pull(c)
-		if !c.notBefore.After(now) { // else the clock went back
-			out = append(out, *c)
-			c.notBefore = now.Add(lease)
+	var due []*pendingCall
+	for _, c := range p.bySeq {
+		if !c.notBefore.After(now) {
+			due = append(due, c)
 		}
-		c.waiting = true
-		heap.Push(&p.later, c)
+	}
+	slices.SortFunc(due, func(a, b *pendingCall) int { return cmp.Compare(a.id, b.id) })
+	out := make([]pendingCall, min(limit, len(due)))
+	for i := range out {
+		out[i] = *due[i]
+		due[i].notBefore = now.Add(lease)
 	}
 	return out
 }
@@ -129,45 +103,4 @@ func (p *pendingSet) release(claimed []pendingCall) {
 			p.retryAt(c, claimed[i].notBefore)
 		}
 	}
-}
-
-func (p *pendingSet) push(c *pendingCall) {
-	c.waiting = !c.notBefore.IsZero()
-	heap.Push(p.heapOf(c), c)
-}
-
-func (p *pendingSet) pull(c *pendingCall) { heap.Remove(p.heapOf(c), c.place) }
-
-func (p *pendingSet) heapOf(c *pendingCall) *callHeap {
-	if c.waiting {
-		return &p.later
-	}
-	return &p.ready
-}
-
-// callHeap implements heap.Interface.
-type callHeap struct {
-	calls []*pendingCall
-	less  func(a, b *pendingCall) bool
-}
-
-func (h *callHeap) Len() int           { return len(h.calls) }
-func (h *callHeap) Less(i, j int) bool { return h.less(h.calls[i], h.calls[j]) }
-func (h *callHeap) Swap(i, j int) {
-	h.calls[i], h.calls[j] = h.calls[j], h.calls[i]
-	h.calls[i].place, h.calls[j].place = i, j
-}
-
-func (h *callHeap) Push(x any) {
-	c := x.(*pendingCall)
-	c.place = len(h.calls)
-	h.calls = append(h.calls, c)
-}
-
-func (h *callHeap) Pop() any {
-	last := len(h.calls) - 1
-	c := h.calls[last]
-	h.calls[last] = nil
-	h.calls = h.calls[:last]
-	return c
 }
