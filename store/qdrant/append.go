@@ -92,31 +92,7 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	settled, err := a.settle(ctx, found)
-	if settled {
-		a.remember(points, found)
-	}
-	return settled, err
-}
-
-// remember keeps those points of watched tools that are there as they were written.
-func (a *appending) remember(points []*qd.PointStruct, found *findings) {
-	for _, pt := range points {
-		p := point{pt.GetId().GetUuid(), pt.GetPayload()}
-		there := found.calls[p.id]
-		if p.has(fieldContent) {
-			there = found.contents[p.id]
-		}
-		// A content says whose it is, a call by which append it came, and both when: what an earlier attempt wrote has another stamp.
-		asWritten := there.word(fieldOwner) == p.word(fieldOwner) && there.word(fieldNonce) == p.word(fieldNonce) &&
-			there.int(fieldStamp) == p.int(fieldStamp)
-		if !asWritten || !a.s.watches.lives.Contains(lifeOf(p)) {
-			continue
-		}
-		if now, err := narrowOf(p); err == nil {
-			a.s.known.Add(now.id, now)
-		}
-	}
+	return a.settle(ctx, found)
 }
 
 // insertAll inserts points, as many at a time as fit one request.
@@ -316,7 +292,7 @@ func (a *appending) trim(ctx context.Context) {
 		n, life, name := fresh[id], a.lives[id], a.refs[id].Tool
 		total += n
 		if n == 0 { // whoever sends known calls with a smaller history wants it now
-			if err := a.s.shrink(ctx, id, life, a.b.Keep); err != nil {
+			if err := a.s.shrink(ctx, life, a.b.Keep); err != nil {
 				a.s.notCleared(ctx, name, err)
 			}
 			continue

@@ -72,7 +72,7 @@ func (s *backend) deliverNow(ctx context.Context, together []*request) (*finding
 		})
 	}
 	read(&found.calls, s.calls, all.calls, fieldNonce, fieldLife, fieldOwner, fieldStamp)
-	read(&found.contents, s.calls, all.contents, fieldOwner, fieldStamp)
+	read(&found.contents, s.calls, all.contents, fieldOwner)
 	read(&found.tools, s.tools, all.tools, fieldLife)
 	return &found, g.Wait()
 }

@@ -113,8 +113,8 @@ func TestADescriptionOfABulkCountsItOnce(t *testing.T) {
 	for range 4 {
 		fill(500)
 	}
-	fill(12)                                                                       // so that the history is of calls that came last
-	for deadline := time.Now().Add(20 * time.Second); described() > 300; fill(1) { // of a tool that is written to, whose watch has too much to know
+	fill(12) // so that the history is of calls that came last
+	for deadline := time.Now().Add(20 * time.Second); described() > 300; fill(1) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a description of %d calls still counts %d points", total, n.Load())
 		}

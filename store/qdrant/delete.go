@@ -52,14 +52,7 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 			return 0, err
 		}
 	}
-	return len(gone), s.markDeleted(ctx, t.id, t.life)
-}
-
-// markDeleted tells those who watch a tool that calls have left its history. It is also for
-// who repeats a deletion of which nobody knows whether it was done.
-func (s *backend) markDeleted(ctx context.Context, toolID, life string) error {
-	same := all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life))
-	return s.set(ctx, s.tools, s.appendOrder(), same, payload{fieldDeleted: word(newMark())})
+	return len(gone), nil
 }
 
 // ending is a tool whose life is to end.

@@ -60,12 +60,6 @@
 // change any more. They are counted once, and added to numbers on the tool's point by moving
 // a cut (see counts.go).
 //
-// A tool that is described repeatedly is not counted again (see watch.go). A process knows
-// its counts and its history up to a stamp after which nothing can arrive any more (five
-// seconds ago while it is alone, otherwise as long ago as an append by another process may
-// take). It asks for the ids of what arrived or got a verdict after that, for all waiting
-// tools in two requests.
-//
 // The newest Config.Remember calls are remembered. A sweep folds older ones in the same way,
 // and removes their points much later. It runs by itself while calls arrive; Sweep runs it on
 // request. Calls accepted within an hour are never folded: an insert that takes effect later
@@ -100,7 +94,7 @@
 // shard's writes during each conditional one. Appends are conditional, so use large batches
 // there. A tool whose first call never arrived (the process died between two writes) has a
 // point, but does not exist for callers; its next call does not report FirstOfTool. Listing
-// costs a page, plus all names that share their first 21 bytes with one on it. A tool that is
-// described now and then costs two queries for ids, three counts of what is not settled, and
-// reading what arrived since this process last asked.
+// costs a page, plus all names that share their first 21 bytes with one on it. A
+// description costs two queries for ids, three counts of what is not settled, and reading what
+// arrived since this process last asked.
 package qdrant

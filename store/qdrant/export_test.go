@@ -85,34 +85,8 @@ func (s *Store) Bodies(ctx context.Context, ref memoryd.ToolRef) int {
 	return len(ids)
 }
 
-// Watched reports whether a tool is watched.
-func (s *Store) Watched(ctx context.Context, ref memoryd.ToolRef) bool {
-	t, err := s.find(ctx, ref)
-	if err != nil {
-		panic(err)
-	}
-	return t != nil && s.watches.has(t) != nil
-}
-
 // CopyAway makes the store read as after a copy did not answer.
 func (s *Store) CopyAway() { s.copyAwayUntil.Store(time.Now().Add(time.Hour).UnixNano()) }
-
-// Beginning reports whether a watch is about to begin.
-func (s *Store) Beginning() bool {
-	s.watches.mu.Lock()
-	defer s.watches.mu.Unlock()
-	return s.watches.begin > 0
-}
-
-// HoldLow keeps what is settled from moving on.
-func (s *Store) HoldLow(ctx context.Context) {
-	if _, err := s.recentLow(ctx); err != nil {
-		panic(err)
-	}
-	s.watches.mu.Lock()
-	defer s.watches.mu.Unlock()
-	s.watches.lowAt = time.Now().Add(time.Hour)
-}
 
 // WithDialer connects with d.
 func WithDialer(d Dialer) Option { return func(o *options) { o.dial = d } }

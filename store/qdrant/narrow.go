@@ -16,12 +16,10 @@ import (
 // 100 calls of 2 KB costs it twenty times what their ids cost. So a process remembers
 // what it read or wrote of points beside the texts, and asks for ids, which come from an index.
 
-// narrow is a point of a call, or of a content, without its texts. Of these, only a verdict
-// changes anything after pending, and each verdict raises their number.
+// narrow is a point of a call without its texts. Of these, only a verdict changes anything after
+// pending, and each verdict raises their number.
 type narrow struct {
 	id, life         string
-	content          bool // not a call, but a content
-	gone             bool // a call that has left the history
 	seq, stamp, keep int64
 	pending          bool
 	verdicts         int64
@@ -34,14 +32,14 @@ type narrow struct {
 
 // narrowFields is what a narrow is read from.
 var narrowFields = [...]string{
-	fieldLife, fieldContent, fieldSeq, fieldStamp, fieldKeep, fieldPending, fieldJudged, fieldSize, fieldState, fieldScore, fieldOK,
+	fieldLife, fieldSeq, fieldStamp, fieldKeep, fieldPending, fieldJudged, fieldSize, fieldState, fieldScore, fieldOK,
 	fieldSeconds, fieldTokens, fieldVerdict,
 }
 
 func narrowOf(p point) (narrow, error) {
 	r := &reader{payload: p.payload}
 	n := narrow{
-		id: p.id, life: lifeOf(p), content: p.has(fieldContent), gone: !p.has(fieldContent) && !p.has(fieldSeq),
+		id: p.id, life: p.word(fieldLife),
 		seq: p.int(fieldSeq), stamp: p.int(fieldStamp), keep: p.int(fieldKeep), pending: p.int(fieldPending) >= 0,
 		verdicts: p.int(fieldVerdict), judged: p.int(fieldJudged), size: p.int(fieldSize), tokens: p.int(fieldTokens),
 		ok: p.bool(fieldOK), state: memoryd.EvaluationState(p.word(fieldState)), score: r.float(fieldScore), seconds: r.float(fieldSeconds),
@@ -76,10 +74,9 @@ func (s *backend) keptIDs(ctx context.Context, life string) ([]string, error) {
 	return idsOf(found), err
 }
 
-// verdictsOn gives the points that a filter holds for and how many verdicts each had, without
-// those that had none.
-func (s *backend) verdictsOn(ctx context.Context, f *qd.Filter, limit int) (map[string]int64, error) {
-	found, err := s.scrollPoints(ctx, s.calls, f, ascending(fieldVerdict, nil), limit)
+// verdictsOf tells how many verdicts the calls of a history had, without those that had none.
+func (s *backend) verdictsOf(ctx context.Context, life string) (map[string]int64, error) {
+	found, err := s.scrollPoints(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldVerdict, nil), maxIDs)
 	verdicts := make(map[string]int64, len(found))
 	for _, p := range found { // the server gives what it ordered by, from its index
 		verdicts[p.GetId().GetUuid()] = p.GetOrderValue().GetInt()
@@ -94,7 +91,7 @@ func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, erro
 	var verdicts map[string]int64
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, life); return err })
-	g.Go(func() (err error) { verdicts, err = s.verdictsOn(gctx, all(is(fieldKept, life)), maxIDs); return err })
+	g.Go(func() (err error) { verdicts, err = s.verdictsOf(gctx, life); return err })
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}

@@ -74,10 +74,8 @@ func TestADescriptionReadsOnlyWhatIsNew(t *testing.T) {
 	cleared(t, s)
 	describe("at first", 97, 98, 97)
 	describe("again", 97, 1, 97)
-	watched(t, s, "t")
-	describe("watched", 97, 1, 97)
 	put(other, 97, 100)
-	describe("after others' calls", 100, 1+2*3, 100) // and what tells repeats
+	describe("after others' calls", 100, 1+3, 100)
 	corrected := call("t", 50, 100)
 	verdict := store.Verdict{ToolRef: ref("t"), Key: corrected.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 0, JudgedBy: memoryd.PersonPrefix + "x"}}
 	if _, err := other.Override(t.Context(), verdict); err != nil {
@@ -87,7 +85,7 @@ func TestADescriptionReadsOnlyWhatIsNew(t *testing.T) {
 	if _, err := other.DeleteCalls(t.Context(), ref("t"), []memoryd.CallKey{corrected.Key}); err != nil {
 		t.Fatal(err)
 	}
-	describe("after another's deletion", 99, 1+3, 99) // now it is counted
+	describe("after another's deletion", 99, 1, 99)
 }
 
 // A call that was judged, waited again after it was amended and was judged again has had

@@ -64,7 +64,6 @@ func (s *backend) layout() map[string][]index {
 			{field: fieldSeq},
 			{field: fieldPending},
 			{field: fieldVerdict},
-			{field: fieldJudged},
 		},
 		s.tools: {
 			{field: fieldSpaceID, uuid: true, tenant: true},

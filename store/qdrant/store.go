@@ -49,13 +49,11 @@ type backend struct {
 	trims      trimDue
 	tallies    *lru.Cache[string, tally]  // by life
 	known      *lru.Cache[string, narrow] // by id
-	watches    watches
 	toolReads  gathering
 	pointReads gathering    // of narrow points
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
 
-	sightings  rounds[*tool, map[*tool]*sighting]
 	deliveries rounds[*request, *findings]
 	aloneUntil atomic.Int64 // nanoseconds since 1970; see batcher.go
 
@@ -90,11 +88,9 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
 		lives:  newCache[string](100_000), tallies: newCache[tally](100_000), known: newCache[narrow](200_000), // of some 300 bytes
-		watches: watches{lives: newCache[*watch](5000), asked: newCache[*interest](100_000)}, // of a history of 100 each
 	}
 	s.toolReads.do = s.gatherOf(s.tools)
 	s.pointReads.do = s.gatherOf(s.calls, narrowFields[:]...)
-	s.sightings.do = s.sight
 	s.deliveries.do = s.deliverShared
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {

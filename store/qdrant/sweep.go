@@ -244,16 +244,12 @@ func (s *backend) trim(ctx context.Context, life string) error {
 }
 
 // shrink lets all but the newest keep calls go, for good.
-func (s *backend) shrink(ctx context.Context, toolID, life string, keep int) error {
+func (s *backend) shrink(ctx context.Context, life string, keep int) error {
 	kept, err := s.historyCalls(ctx, life)
 	if err != nil || len(kept) < keep {
 		return err
 	}
-	err = s.clearBelow(ctx, life, kept[keep-1].seq)
-	if err != nil || len(kept) == keep {
-		return err
-	}
-	return s.markDeleted(ctx, toolID, life)
+	return s.clearBelow(ctx, life, kept[keep-1].seq)
 }
 
 // clearBelow takes the bodies of the calls that are older than a number. Their
@@ -262,7 +258,7 @@ func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error 
 	const page = 512
 	gone := all(is(fieldKept, life), between(fieldSeq, 0, seq-1))
 	for {
-		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict, fieldJudged)
+		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -287,7 +283,6 @@ func (s *backend) pare(ctx context.Context, life string, found []point) error {
 		}
 		n := p.int(fieldVerdict)
 		left.putInt(fieldVerdict, n)
-		left.putInt(fieldJudged, p.int(fieldJudged)) // tells those who watch the tool
 		byVerdicts[n] = append(byVerdicts[n], newCallPoint(p.id, left))
 	}
 	for n, points := range byVerdicts {

@@ -41,17 +41,21 @@ func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (descripti
 	return d, err
 }
 
-// describe adds what is counted. Counters are the numbers of the points there are, and
-// so count a call once however often it is written, plus what was folded before.
+// describe counts what is not settled and reads what is not known of the history. Counters are
+// the numbers of the points there are, and so count a call once however often it is written,
+// plus what was folded before.
 func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
-	now, err := s.sighted(ctx, t)
-	if err == nil && now == nil {
-		now, err = s.counted(ctx, t)
-	}
-	if err != nil {
+	var sum callCounts
+	var kept []narrow
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	g.Go(func() (err error) { kept, err = s.historyCalls(gctx, t.life); return err })
+	g.Go(func() (err error) {
+		sum, err = s.countUpTo(gctx, t.life, s.most(t, endOfStamps), endOfStamps)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return description{}, err
 	}
-	sum, kept := now.sum, now.kept
 	s.settleWhenDue(t, sum.calls)
 	out := t.info
 	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
@@ -69,18 +73,6 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 	}
 	out.Modified = latest(out.Created, out.Modified, changed)
 	return description{out, kept}, nil
-}
-
-// counted counts what is not settled and reads what is not known of the history.
-func (s *backend) counted(ctx context.Context, t *tool) (*sighting, error) {
-	var now sighting
-	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	g.Go(func() (err error) { now.kept, err = s.historyCalls(gctx, t.life); return err })
-	g.Go(func() (err error) {
-		now.sum, err = s.countUpTo(gctx, t.life, s.most(t, endOfStamps), endOfStamps)
-		return err
-	})
-	return &now, g.Wait()
 }
 
 // latest gives the later of two times and a stamp.

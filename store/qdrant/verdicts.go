@@ -58,7 +58,7 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 	nonce := newNonce()
 	byID := map[string]int{}
 	var ops []*qd.PointsUpdateOperation
-	begun := s.clock.begin(len(which))
+	first := s.clock.next(len(which))
 	for n, i := range which {
 		v := &verdicts[i]
 		id := callID(v.Workspace, v.Key)
@@ -67,12 +67,11 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 			continue
 		}
 		byID[id] = i
-		ops = append(ops, settleOp(id, nonce, kept[v.ToolRef][id].verdicts+1, begun.stamp+int64(n)*leases, &v.Evaluation))
+		ops = append(ops, settleOp(id, nonce, kept[v.ToolRef][id].verdicts+1, first+int64(n)*leases, &v.Evaluation))
 	}
 	err = update(ctx, s, "settle", s.updateBatch, &qd.UpdateBatchPoints{
 		CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
 	})
-	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +160,12 @@ func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Ca
 	}
 	p[fieldWriter] = word(nonce)
 	p[fieldVerdict] = integer(old.int(fieldVerdict) + 1)
-	begun := s.clock.begin(1)
-	p[fieldJudged] = integer(begun.stamp)
+	p[fieldJudged] = integer(s.clock.next(1))
 	unchanged := qd.NewIsEmpty(fieldWriter)
 	if old.has(fieldWriter) {
 		unchanged = is(fieldWriter, old.word(fieldWriter))
 	}
 	err := s.set(ctx, s.calls, s.compareOrder(), all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p)
-	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		return false, err
 	}
