@@ -21,7 +21,7 @@ type Config struct {
 	WALBytes int64 `yaml:"-"`
 	// Readers is the number of concurrent reads of histories.
 	Readers int `yaml:"-"`
-	// SampleCache is the number of samples of recently used tools in memory, at about 40 bytes
+	// SampleCache is the number of samples of recently used tools in memory, at about 60 bytes
 	// each.
 	SampleCache int `yaml:"-"`
 	// VerdictCache is the number of newest cached verdicts on disk.
@@ -41,12 +41,12 @@ func (c Config) Validate() error {
 }
 
 // UnmarshalYAML decodes a section and keeps constants that are not settings: a queue that a
-// disk clears in seconds, a log that a restart reads within one second, a million calls and
-// samples in 90 MB of memory, and as many readers as one file can use. The queue holds what the
-// server lets in: a request that is refused here was waited for and worked on in vain.
+// disk clears in seconds, a log that a restart reads within one second, calls and samples in 90
+// MB of memory, and as many readers as one file can use. The queue holds what the server lets
+// in: a request that is refused here was waited for and worked on in vain.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Queue, c.QueueBytes, c.WALBytes, c.Readers = 4096, 128<<20, 64<<20, 4
-	c.IdentityWindow, c.SampleCache, c.VerdictCache = 1_000_000, 1_000_000, 100_000
+	c.IdentityWindow, c.SampleCache, c.VerdictCache = 1_000_000, 650_000, 100_000
 	return unmarshal((*settings)(c))
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"memoryd"
@@ -27,41 +28,8 @@ type sampleLoad struct {
 	gone    bool
 }
 
-type toolSamples struct {
-	first int64 // the oldest one's number; the others follow it without a gap
-	kept  []narrow
-}
-
-// narrow is a sample in little room: its number follows from its place.
-type narrow struct {
-	score, time float64
-	tokens      int64
-	success     bool
-	state       uint8
-}
-
-func narrowOf(s *memoryd.Sample) narrow {
-	return narrow{score: s.Score, time: s.TimeCost, tokens: s.TokenCost, success: s.Success, state: uint8(stateCode(s.State))}
-}
-
-func narrowed(samples []memoryd.Sample) []narrow {
-	out := make([]narrow, len(samples))
-	for i := range samples {
-		out[i] = narrowOf(&samples[i])
-	}
-	return out
-}
-
-func (t *toolSamples) wide() []memoryd.Sample {
-	out := make([]memoryd.Sample, len(t.kept))
-	for i, n := range t.kept {
-		out[i] = memoryd.Sample{
-			Seq: t.first + int64(i), Success: n.success, State: stateOf(int64(n.state)), Score: n.score,
-			TimeCost: n.time, TokenCost: n.tokens,
-		}
-	}
-	return out
-}
+// toolSamples are those of a tool, numbered without a gap.
+type toolSamples struct{ kept []memoryd.Sample }
 
 func newSampleCache(limit int) *sampleCache {
 	c := &sampleCache{limit: limit, loads: map[*sampleLoad]bool{}}
@@ -77,7 +45,7 @@ func (c *sampleCache) get(tool uint32) ([]memoryd.Sample, bool) {
 	if !ok {
 		return nil, false
 	}
-	return ts.wide(), true
+	return slices.Clone(ts.kept), true
 }
 
 // begin starts a reading. The caller sees to it that no commit is published
@@ -104,15 +72,12 @@ func (c *sampleCache) keep(l *sampleLoad, read []memoryd.Sample) []memoryd.Sampl
 	if l.gone {
 		return nil
 	}
-	ts := &toolSamples{kept: narrowed(read)}
-	if len(read) > 0 {
-		ts.first = read[0].Seq
-	}
+	ts := &toolSamples{read}
 	for _, change := range l.changes {
 		change(ts)
 	}
 	c.put(l.tool, ts)
-	return ts.wide()
+	return slices.Clone(ts.kept)
 }
 
 // put enters a tool's samples and lets those asked longest ago go.
@@ -126,29 +91,26 @@ func (c *sampleCache) put(tool uint32, ts *toolSamples) {
 // push follows an append: calls before first went, newer ones came.
 func (c *sampleCache) push(tool uint32, first int64, newer []memoryd.Sample) {
 	c.change(tool, func(ts *toolSamples) {
-		old := min(max(0, int(first-ts.first)), len(ts.kept))
-		ts.kept = ts.kept[:copy(ts.kept, ts.kept[old:])] // in place: no room beyond what a history needs
-		ts.first += int64(old)
+		kept := slices.DeleteFunc(ts.kept, func(s memoryd.Sample) bool { return s.Seq < first }) // in place: no room beyond what a history needs
 		for i := range newer {
-			switch {
-			case newer[i].Seq < first:
-				continue
-			case len(ts.kept) == 0:
-				ts.first = newer[i].Seq
+			if newer[i].Seq >= first {
+				kept = append(kept, newer[i])
 			}
-			ts.kept = append(ts.kept, narrowOf(&newer[i]))
 		}
+		ts.kept = kept
 	})
 }
 
 // judge follows a verdict, and an amendment if there is one.
 func (c *sampleCache) judge(tool uint32, seq int64, e *memoryd.Evaluation, a *memoryd.Amendment) {
 	c.change(tool, func(ts *toolSamples) {
-		if i := seq - ts.first; i >= 0 && i < int64(len(ts.kept)) {
-			ts.kept[i].state, ts.kept[i].score = uint8(stateCode(e.State)), e.Score
-			if a != nil {
-				ts.kept[i].success, ts.kept[i].time = a.Success, a.TimeCost
-			}
+		i := slices.IndexFunc(ts.kept, func(s memoryd.Sample) bool { return s.Seq == seq })
+		if i < 0 {
+			return
+		}
+		s := &ts.kept[i]
+		if s.State, s.Score = e.State, e.Score; a != nil {
+			s.Success, s.TimeCost = a.Success, a.TimeCost
 		}
 	})
 }

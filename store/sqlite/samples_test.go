@@ -19,7 +19,7 @@ func put(c *sampleCache, tool uint32, samples []memoryd.Sample) {
 
 func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	c := newSampleCache(6)
-	three := []memoryd.Sample{{Seq: 1}, {Seq: 2}, {Seq: 3}}
+	three := []memoryd.Sample{{Seq: 1}, {Seq: 2}, {Seq: 3, State: memoryd.Pending}}
 	put(c, 1, three)
 	put(c, 2, three)
 	if _, ok := c.get(1); !ok {
@@ -31,7 +31,7 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 			t.Errorf("tool %d: held is %v", tool, ok)
 		}
 	}
-	c.push(3, 3, []memoryd.Sample{{Seq: 4}})
+	c.push(3, 3, []memoryd.Sample{{Seq: 4, State: memoryd.Pending}})
 	c.judge(3, 4, &memoryd.Evaluation{State: memoryd.Judged, Score: 1}, nil)
 	c.judge(3, 1, &memoryd.Evaluation{State: memoryd.Failed}, nil) // let go
 	got, _ := c.get(3)
