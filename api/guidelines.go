@@ -1,11 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +10,6 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // listGuidelines lists the versions of a tool's guideline, the newest first.
@@ -80,39 +75,15 @@ func versionOf(e ops.Revision) guidelineVersion {
 	}
 	v.Items = e.Document.Items
 	for _, ground := range e.Document.Grounds {
-		ground.Data = snakeCase(ground.Data)
+		ground.Data = []byte(asShown.Replace(string(ground.Data)))
 		v.Evidence = append(v.Evidence, evidence{ground, true})
 	}
 	return v
 }
 
-// tableNames are the members of evidence that are stored under other names than
-// they are shown.
-var tableNames = map[string]string{"With": "with", "WithBad": "with_bad", "Without": "without", "WithoutBad": "without_bad"}
-
-// snakeCase renames members of stored evidence for readers.
-func snakeCase(data []byte) []byte {
-	if !bytes.Contains(data, []byte(`"With`)) {
-		return data
-	}
-	var out bytes.Buffer
-	dec, enc := jsontext.NewDecoder(bytes.NewReader(data)), jsontext.NewEncoder(&out)
-	for {
-		token, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return bytes.TrimSpace(out.Bytes())
-		}
-		if err != nil {
-			return data
-		}
-		if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 1 && tableNames[token.String()] != "" {
-			token = jsontext.String(tableNames[token.String()])
-		}
-		if enc.WriteToken(token) != nil {
-			return data
-		}
-	}
-}
+// asShown renames members of stored evidence that are shown under other names. Within a text a
+// quote is escaped: what stands between two and a colon is a name.
+var asShown = strings.NewReplacer(`"With":`, `"with":`, `"WithBad":`, `"with_bad":`, `"Without":`, `"without":`, `"WithoutBad":`, `"without_bad":`)
 
 // versionQuery asks for a version.
 type versionQuery struct {
