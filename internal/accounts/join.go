@@ -38,13 +38,9 @@ type Joiner struct {
 	byRef map[string]*held
 	order []*held // the oldest first
 	bytes int
-	came  int // calls that were held so far
-	// alike holds them by what further accounts of them share (see traits), once there
-	// can be any: from the second source on, or with spans.
-	alike  map[uint64][]*held
-	source string
-	mixed  bool
-	seed   maphash.Seed
+	came  int                // calls that were held so far
+	alike map[uint64][]*held // those by what further accounts of them share (see traits)
+	seed  maphash.Seed
 
 	// Unfinished counts calls that were dropped without a result, Cancelled those that
 	// somebody stopped.
@@ -149,31 +145,10 @@ func (j *Joiner) index(h *held, refs []string, now time.Time) {
 			h.refs = append(h.refs, ref)
 		}
 	}
-	if j.mixed {
-		j.unlike(h)
-		j.liken(h)
-	}
-}
-
-func (j *Joiner) liken(h *held) {
+	j.unlike(h)
 	h.traits = j.traits(&h.call, h.call.Parent, h.call.Span)
 	for _, t := range h.traits {
 		j.alike[t] = append(j.alike[t], h)
-	}
-}
-
-// mix notes the source of a call. With the second one, and with the first span, the
-// calls so far become findable by their traits.
-func (j *Joiner) mix(c *Call) {
-	if j.source == "" {
-		j.source = c.Source
-	}
-	if j.mixed || c.Source == j.source && c.Span == "" {
-		return
-	}
-	j.mixed = true
-	for _, h := range j.order {
-		j.liken(h)
 	}
 }
 
@@ -216,9 +191,6 @@ type trait struct {
 func (j *Joiner) find(c *Call) *held {
 	if h := j.byRef[c.Ref()]; h != nil {
 		return h
-	}
-	if j.mix(c); !j.mixed {
-		return nil
 	}
 	var oldest *held
 	for _, t := range j.traits(c, c.Span, c.Parent) {
