@@ -3,7 +3,7 @@ package usage
 import (
 	"context"
 	"fmt"
-	"maps"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -19,63 +19,37 @@ type Budget struct {
 	Resets time.Time `json:"resets"` // the end of the window
 }
 
-// budget is what was spent in the windows that now lies in. The ledger's lock
-// guards it.
+// budget is what was spent today. The ledger's lock guards it.
 type budget struct {
-	hour, day       time.Time // the windows' beginnings
-	ownHour, ownDay amount
-	// others holds what each of the other replicas spent in each hour of the day,
-	// by the id of its record; the sums follow from it.
-	others              map[string]amount
-	otherHour, otherDay amount
+	// spent holds what each replica spent in each hour, by the id of its record.
+	spent map[string]amount
 	// held is what requests under way are expected to take.
 	held amount
 	// said is the end of the window whose exhaustion was logged last.
 	said time.Time
 }
 
-// turn begins new windows when their time has come.
-func (g *budget) turn(now time.Time) {
-	if h := hourOf(now); !h.Equal(g.hour) {
-		g.hour, g.ownHour, g.otherHour = h, amount{}, amount{}
-	}
-	if d := dayOf(now); !d.Equal(g.day) {
-		g.day, g.ownDay, g.otherDay = d, amount{}, amount{}
-		clear(g.others)
-	}
-}
-
-func (g *budget) spend(a amount) {
-	g.ownHour, g.ownDay = g.ownHour.plus(a), g.ownDay.plus(a)
-}
-
-// heard takes in what others spent, by record id.
-func (g *budget) heard(news map[string]amount) {
-	maps.Copy(g.others, news)
-	g.otherHour, g.otherDay = amount{}, amount{}
-	day, hour := g.day.Format("2006-01-02"), g.hour.Format(hourForm)
-	for id, a := range g.others {
-		if len(id) < len(hour) || id[:len(day)] != day {
-			delete(g.others, id)
+// list gives the budgets that have a limit. What was spent before today goes.
+func (g *budget) list(cfg Config, now time.Time) []Budget {
+	var inHour, inDay amount
+	hour, day := hourOf(now), dayOf(now)
+	thisHour, today := hour.Format(hourForm), day.Format(hourForm)
+	for id, a := range g.spent {
+		if id < today {
+			delete(g.spent, id)
 			continue
 		}
-		g.otherDay = g.otherDay.plus(a)
-		if id[:len(hour)] == hour {
-			g.otherHour = g.otherHour.plus(a)
+		inDay = inDay.plus(a)
+		if strings.HasPrefix(id, thisHour) {
+			inHour = inHour.plus(a)
 		}
 	}
-}
-
-// list gives the budgets that have a limit.
-func (g *budget) list(cfg Config) []Budget {
-	hour, day := g.ownHour.plus(g.otherHour), g.ownDay.plus(g.otherDay)
-	hourEnds, dayEnds := g.hour.Add(time.Hour), g.day.Add(24*time.Hour)
 	var some []Budget
 	for _, b := range []Budget{
-		{"hour", "requests", cfg.RequestsPerHour, hour.requests, hourEnds},
-		{"hour", "tokens", cfg.TokensPerHour, hour.tokens, hourEnds},
-		{"day", "requests", cfg.RequestsPerDay, day.requests, dayEnds},
-		{"day", "tokens", cfg.TokensPerDay, day.tokens, dayEnds},
+		{"hour", "requests", cfg.RequestsPerHour, inHour.requests, hour.Add(time.Hour)},
+		{"hour", "tokens", cfg.TokensPerHour, inHour.tokens, hour.Add(time.Hour)},
+		{"day", "requests", cfg.RequestsPerDay, inDay.requests, day.Add(24 * time.Hour)},
+		{"day", "tokens", cfg.TokensPerDay, inDay.tokens, day.Add(24 * time.Hour)},
 	} {
 		if b.Limit > 0 {
 			some = append(some, b)
@@ -89,34 +63,26 @@ func (l *Ledger) Budgets() []Budget {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.budget.turn(now)
-	return l.budget.list(l.cfg)
+	return l.budget.list(l.cfg, now)
 }
 
-// readOthers reads what other replicas spent: of the whole day, or, once that is
-// known, of this hour and the one before.
+// readOthers reads what other replicas spent: of the whole day the first time, then of this
+// hour and the one before.
 func (l *Ledger) readOthers(ctx context.Context) error {
 	now := l.now()
 	from := hourOf(now).Add(-time.Hour)
-	l.mu.Lock()
-	l.budget.turn(now)
-	if len(l.budget.others) == 0 || from.Before(l.budget.day) {
-		from = l.budget.day
+	if !l.known || from.Before(dayOf(now)) {
+		from = dayOf(now)
 	}
-	l.mu.Unlock()
-	news := map[string]amount{}
 	err := l.read(ctx, "", from, now.Add(time.Hour), func(id string, _ time.Time, own bool, list []Row) {
 		if !own {
-			news[id] = amountOf(list)
+			l.mu.Lock()
+			l.budget.spent[id] = amountOf(list)
+			l.mu.Unlock()
 		}
 	})
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.budget.heard(news)
-	return nil
+	l.known = l.known || err == nil
+	return err
 }
 
 // reasonBudget is the reason of a memoryd.ModelError after a budget is used up.
@@ -157,9 +123,8 @@ func (l *Ledger) hold(a amount) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := &l.budget
-	g.turn(now)
 	var spent *Budget
-	for _, s := range g.list(l.cfg) {
+	for _, s := range g.list(l.cfg, now) {
 		held := g.held.requests
 		if s.Unit == "tokens" {
 			held = g.held.tokens

@@ -27,7 +27,8 @@ type Ledger struct {
 	budget budget
 
 	flushing sync.Mutex // one flush at a time
-	failing  bool       // the newest flush failed; guarded by flushing
+	failing  bool       // the newest flush failed; guarded by flushing, as is known
+	known    bool       // what others spent today was read
 
 	worker *lifecycle.Worker
 }
@@ -52,7 +53,7 @@ func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() t
 	}
 	return &Ledger{
 		cfg: cfg, records: records, log: log, now: now, replica: uuid.NewString(),
-		hours: map[hourID]*hour{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
+		hours: map[hourID]*hour{}, budget: budget{spent: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
 	}, nil
 }
 
@@ -84,8 +85,10 @@ func (l *Ledger) count(workspace string, r Row) {
 	}
 	r.Tool = ""
 	l.enter(hourID{"", hourOf(now)}, r)
-	l.budget.turn(now)
-	l.budget.spend(amountOf([]Row{r}))
+	if l.cfg.limited() {
+		own := l.key(hourID{"", hourOf(now)}).ID
+		l.budget.spent[own] = l.budget.spent[own].plus(amountOf([]Row{r}))
+	}
 }
 
 // enter adds a row to an hour. The lock is held.
