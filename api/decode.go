@@ -292,9 +292,6 @@ func (s *server) toolNames(v jsontext.Value) (names []string, err error) {
 // deciding whose turn it is, before the body is decoded. What is not JSON, or names no
 // workspace, gives "".
 func peekWorkspace(body []byte) (workspace string) {
-	if workspace, ok := firstWorkspace(body); ok {
-		return workspace
-	}
 	dec := memoryd.BorrowDecoder(body)
 	defer memoryd.ReturnDecoder(dec)
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
@@ -314,21 +311,4 @@ func peekWorkspace(body []byte) (workspace string) {
 		}
 	}
 	return ""
-}
-
-// firstWorkspace is peekWorkspace for a body that begins as most clients write it, with a name whose
-// letters stand for themselves.
-func firstWorkspace(body []byte) (workspace string, ok bool) {
-	rest, ok := bytes.CutPrefix(body, []byte(`{"workspace_id":`))
-	rest, quoted := bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(" ")), []byte(`"`))
-	end := bytes.IndexByte(rest, '"')
-	if !ok || !quoted || end < 0 {
-		return "", false
-	}
-	for _, c := range rest[:end] {
-		if c < ' ' || c >= utf8.RuneSelf || c == '\\' {
-			return "", false
-		}
-	}
-	return string(rest[:end]), true
 }
