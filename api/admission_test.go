@@ -191,7 +191,7 @@ func TestTheWorkspaceIsFoundWhereverItStands(t *testing.T) {
 }
 
 func BenchmarkPeekWorkspace(b *testing.B) {
-	body := fmt.Appendf(nil, `{"tool_name":"t","tool_call_results":[{"input":{"q":"a","k":[1,2]},"output":%q}],"workspace_id":"w"}`, make([]byte, 500))
+	body := fmt.Appendf(nil, `{"tool_name":"t","tool_call_results":[{"input":{"q":"a","k":[1,2]},"output":%q}],"workspace_id":"w"}`, strings.Repeat("a", 500))
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
