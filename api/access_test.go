@@ -28,7 +28,7 @@ var publicRoutes = map[string]bool{
 // by accident.
 func TestEveryRouteDeclaresItsRole(t *testing.T) {
 	s := newServer(testConfig(), Deps{})
-	for _, e := range s.endpoints(&docs{}) {
+	for _, e := range s.endpoints() {
 		name := e.method + " " + e.path
 		if e.role == 0 {
 			t.Errorf("%s declares no role", name)
@@ -156,7 +156,7 @@ var overviewRead = regexp.MustCompile(`"at":"[^"]*","reading":(?:true|false),`)
 // does not exist: the last two cannot be told apart.
 func TestEveryRouteForEveryRoleAndWorkspace(t *testing.T) {
 	g := newGuarded(t)
-	for _, e := range newServer(testConfig(), Deps{}).endpoints(&docs{}) {
+	for _, e := range newServer(testConfig(), Deps{}).endpoints() {
 		name := e.method + " " + e.path
 		if publicRoutes[name] {
 			continue
@@ -368,7 +368,7 @@ func TestWhateverNeedsACuratorOrAnAdminLeavesATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	decisions := map[string]string{"/guidelines": "unpin", "/guidelines/lines/:line": "remove"}
-	for _, e := range newServer(testConfig(), Deps{}).endpoints(&docs{}) {
+	for _, e := range newServer(testConfig(), Deps{}).endpoints() {
 		if e.role&(access.Curate|access.Admin) == 0 || e.method == "GET" {
 			continue
 		}

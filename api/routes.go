@@ -71,7 +71,7 @@ const workspacePath = "/v1/workspaces/:workspace"
 
 // endpoints lists every route: routing, admission, tracing, the form of errors and the
 // description of the interface come from here.
-func (s *server) endpoints(d *docs) []endpoint {
+func (s *server) endpoints() []endpoint {
 	const (
 		workspace = workspacePath
 		tool      = workspace + "/tools/:tool"
@@ -122,11 +122,11 @@ func (s *server) endpoints(d *docs) []endpoint {
 		endpoint{"PUT", versions + "/lines/:line", curate, withBody, of(s, s.decideLine)},
 		endpoint{"GET", versions + "/:revision", read, computing, of(s, s.getGuideline)},
 		endpoint{"GET", workspace + "/pending", read, computing, of(s, s.listPending)},
-	), s.services(d), s.pages(d))
+	), s.services(), s.pages())
 }
 
 // services lists the routes around the work: costs, telemetry, keys and the service itself.
-func (s *server) services(d *docs) []endpoint {
+func (s *server) services() []endpoint {
 	const public, known, record, read, admin = access.Public, access.Known, access.Record, access.Read, access.Admin
 	return slices.Concat(group("judging",
 		endpoint{"GET", "/v1/spend", read, computing, of(s, s.getSpend)},
@@ -149,15 +149,15 @@ func (s *server) services(d *docs) []endpoint {
 		endpoint{"GET", "/livez", public, free, raw[struct{}, wire.Health](s.livez)},
 		endpoint{"GET", "/readyz", public, free, raw[struct{}, wire.Readiness](s.readyz)},
 		endpoint{"GET", "/metrics", public, free, raw[struct{}, string](s.metrics)},
-		endpoint{"GET", "/openapi.json", public, free, raw[struct{}, map[string]any](d.openapi)},
+		endpoint{"GET", "/openapi.json", public, free, raw[struct{}, map[string]any](s.openapi)},
 	))
 }
 
 // pages are for people and their browsers: they are not described.
-func (s *server) pages(d *docs) []endpoint {
+func (s *server) pages() []endpoint {
 	return []endpoint{
-		{"GET", "/docs", access.Public, free, page(d.page)},
-		{"GET", "/", access.Public, free, page(d.home)},
+		{"GET", "/docs", access.Public, free, page(s.docs)},
+		{"GET", "/", access.Public, free, page(s.home)},
 		{"GET", "/ui/login", access.Public, free, page(s.loginForm)},
 		{"POST", "/ui/login", access.Public, withBody, page(s.login)},
 		{"POST", "/ui/logout", access.Public, 0, page(s.logout)},

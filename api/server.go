@@ -159,7 +159,7 @@ type server struct {
 func New(cfg Config, d Deps) http.Handler {
 	s := newServer(cfg, d)
 	d.Meter.InFlight(s.inFlight.Load)
-	return s.handle(newDocs(), func(path string) bool { return path != metricsPath || cfg.HealthListen == "" })
+	return s.handle(func(path string) bool { return path != metricsPath || cfg.HealthListen == "" })
 }
 
 const metricsPath = "/metrics"
@@ -170,7 +170,7 @@ var probes = []string{"/health", "/livez", "/readyz"}
 // NewHealth returns the handler of cfg.HealthListen.
 func NewHealth(cfg Config, d Deps) http.Handler {
 	cfg.Listen, d.Mounts = cfg.HealthListen, nil
-	return newServer(cfg, d).handle(&docs{}, func(path string) bool {
+	return newServer(cfg, d).handle(func(path string) bool {
 		return path == metricsPath || slices.Contains(probes, path)
 	})
 }
@@ -184,12 +184,12 @@ func newServer(cfg Config, d Deps) *server {
 }
 
 // handle builds the handler of the routes whose path has.
-func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
+func (s *server) handle(has func(path string) bool) http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
 	e.Use(s.around)
-	for _, r := range s.endpoints(docs) {
+	for _, r := range s.endpoints() {
 		if !has(r.path) {
 			continue
 		}
