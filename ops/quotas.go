@@ -37,17 +37,15 @@ func (q Quotas) Validate() error {
 
 // How a workspace is counted: beside its calls. Before the first count after a start, and after a
 // deletion, everybody is let in from firstWait after its begin on; later, who asks while a quota
-// seems to be reached waits for countWait. It is counted anew when a quota seems to be reached, and
-// early once nearlyFull of it seem to be used, but at most every countShare times what the last
-// count took; who is refused until then is asked to come back after longWait at most, for room may
-// come sooner by a deletion. Which workspaces there are is read at most every listPause.
+// seems to be reached waits for countWait. It is counted anew when a quota seems to be reached, but
+// at most every countShare times what the last count took; who is refused until then is asked to
+// come back after longWait at most, for room may come sooner by a deletion. Which workspaces there are is read at most every listPause.
 const (
 	countWait  = time.Second
 	firstWait  = 20 * time.Millisecond
 	countShare = 20
 	listPause  = 10 * time.Second
 	longWait   = 30 * time.Second
-	nearlyFull = 0.9
 	mostSpaces = 20_000 // workspaces whose counts are remembered, where their number has no bound
 )
 
@@ -219,7 +217,7 @@ func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[st
 	if first {
 		q.recount(ctx, workspace)
 	}
-	if u, _, err := q.try(ctx, workspace, tools, more); err == nil {
+	if u, _, err := q.try(workspace, tools, more); err == nil {
 		return u, nil
 	}
 	for name := range tools {
@@ -230,11 +228,11 @@ func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[st
 			return nil, err
 		}
 	}
-	if u, _, err := q.try(ctx, workspace, tools, more); err == nil {
+	if u, _, err := q.try(workspace, tools, more); err == nil {
 		return u, nil
 	}
 	q.recount(ctx, workspace)
-	u, quota, err := q.try(ctx, workspace, tools, more)
+	u, quota, err := q.try(workspace, tools, more)
 	if memoryd.IsKind(err, memoryd.OverQuota) {
 		return nil, q.refuse(ctx, quota, err)
 	}
@@ -242,11 +240,11 @@ func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[st
 }
 
 // try reserves if there is room, or names the quota that leaves none.
-func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string]bool, more amounts) (*space, string, error) {
+func (q *QuotaStore) try(workspace string, tools map[string]bool, more amounts) (*space, string, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.of(workspace)
-	used, nearly := u.used(), false
+	used := u.used()
 	for _, c := range []struct {
 		quota                    string
 		most, there, used, comes int64
@@ -255,11 +253,7 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 		{"originals", q.most.Originals, u.there.originals, used.originals, more.originals},
 		{"bytes", q.most.Bytes, u.there.bytes, used.bytes, more.bytes},
 	} {
-		if c.most == 0 || c.comes == 0 || u.counted.IsZero() {
-			continue
-		}
-		nearly = nearly || float64(c.used+c.comes) > nearlyFull*float64(c.most)
-		if c.used+c.comes <= c.most {
+		if c.most == 0 || c.comes == 0 || u.counted.IsZero() || c.used+c.comes <= c.most {
 			continue
 		}
 		if c.there+c.comes <= c.most { // a count may find room; there is none yet, or none may begin
@@ -276,9 +270,6 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			workspace, c.most, c.quota, c.there, c.comes) // used may count twice what came during a count
 	}
 	u.writing.add(more, 1)
-	if nearly {
-		q.begin(ctx, workspace, u)
-	}
 	return u, "", nil
 }
 

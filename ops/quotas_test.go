@@ -104,7 +104,6 @@ func TestQuotasRefuseWhatWouldBeMore(t *testing.T) {
 					if err := c.add(t.Context(), s, n); err != nil {
 						t.Fatalf("number %d: %v", n, err)
 					}
-					synctest.Wait() // for the count that a write nearly at the quota begins
 				}
 				for _, s := range []*ops.QuotaStore{s, s, quotaOver(kept, c.most)} {
 					if err := c.add(t.Context(), s, 9); !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), c.want) {
