@@ -18,7 +18,7 @@ reproducible: ## build twice, the second time without a cache, and compare
 	$(MAKE) build && cp memoryd memoryd.first && GOCACHE=$$(mktemp -d) $(MAKE) build && cmp memoryd memoryd.first && sha256sum memoryd && rm memoryd.first
 
 sbom: build ## write sbom.json (CycloneDX): what the built program holds, with the hashes of go.sum
-	go run ./internal/arch/sbom memoryd go.sum sbom.json
+	go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0 bin -json -noserial -notimestamp -std -output sbom.json memoryd
 
 snapshot: ## build all packages twice, compare them byte for byte, and check them; publishes nothing (nightly; takes long)
 	deploy/package/snapshot

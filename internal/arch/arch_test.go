@@ -48,7 +48,6 @@ var mayImport = map[string][]string{
 	"internal/accounts":          {"memoryd"},
 	"internal/admission":         {"memoryd"},
 	"internal/arch":              {},
-	"internal/arch/sbom":         {},
 	"internal/client":            {},
 	"internal/errortext":         {"internal/loosejson", "internal/phrases", "internal/textsafe"},
 	"internal/fairqueue":         {},
