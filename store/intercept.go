@@ -26,11 +26,9 @@ type interceptor struct {
 	drainer *Drainer // of which it is the guard, or nil
 }
 
-// through1 carries out a call of a method with one argument. Where call captures nothing, nothing is
-// allocated for it.
-func through1[A, T any](ctx context.Context, i interceptor, method string, check error,
-	call func(Store, context.Context, A) (T, error), a A,
-) (answer T, err error) {
+// through carries out a call of a method. What call captures does not escape: nothing is allocated
+// for it.
+func through[T any](ctx context.Context, i interceptor, method string, check error, call func() (T, error)) (answer T, err error) {
 	begun := time.Now()
 	if err := i.bracket.Begin(ctx, method); err != nil {
 		return answer, err
@@ -44,209 +42,168 @@ func through1[A, T any](ctx context.Context, i interceptor, method string, check
 	if check != nil {
 		return answer, check
 	}
-	return call(i.backend, ctx, a)
+	return call()
 }
 
-// args are what a method of an interceptor passes on: another method and its arguments.
-type (
-	args1[A any] struct {
-		call func(Store, context.Context, A) error
-		a    A
-	}
-	args2[A, B, T any] struct {
-		call func(Store, context.Context, A, B) (T, error)
-		a    A
-		b    B
-	}
-	args3[A, B, C, T any] struct {
-		call func(Store, context.Context, A, B, C) (T, error)
-		a    A
-		b    B
-		c    C
-	}
-	none = struct{}
-)
-
-// plain is through1 for a method without an answer.
-func plain[A any](ctx context.Context, i interceptor, method string, check error,
-	call func(Store, context.Context, A) error, a A,
-) error {
-	_, err := through1(ctx, i, method, check, func(s Store, ctx context.Context, x args1[A]) (none, error) {
-		return none{}, x.call(s, ctx, x.a)
-	}, args1[A]{call, a})
+// plain is through for a method without an answer.
+func plain(ctx context.Context, i interceptor, method string, check error, call func() error) error {
+	_, err := through(ctx, i, method, check, func() (struct{}, error) { return struct{}{}, call() })
 	return err
-}
-
-// through2 and through3 are through1 for methods with more arguments.
-func through2[A, B, T any](ctx context.Context, i interceptor, method string, check error,
-	call func(Store, context.Context, A, B) (T, error), a A, b B,
-) (T, error) {
-	return through1(ctx, i, method, check, func(s Store, ctx context.Context, x args2[A, B, T]) (T, error) {
-		return x.call(s, ctx, x.a, x.b)
-	}, args2[A, B, T]{call, a, b})
-}
-
-func through3[A, B, C, T any](ctx context.Context, i interceptor, method string, check error,
-	call func(Store, context.Context, A, B, C) (T, error), a A, b B, c C,
-) (T, error) {
-	return through1(ctx, i, method, check, func(s Store, ctx context.Context, x args3[A, B, C, T]) (T, error) {
-		return x.call(s, ctx, x.a, x.b, x.c)
-	}, args3[A, B, C, T]{call, a, b, c})
 }
 
 func (i interceptor) Append(ctx context.Context, b Batch) ([]Appended, error) {
-	return through1(ctx, i, "Append", b.Check(), func(s Store, ctx context.Context, b Batch) ([]Appended, error) {
+	return through(ctx, i, "Append", b.Check(), func() ([]Appended, error) {
 		if len(b.Calls) == 0 {
 			return nil, nil
 		}
-		return s.Append(ctx, b)
-	}, b)
+		return i.backend.Append(ctx, b)
+	})
 }
 
 func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	return through2(ctx, i, "History", checkLimit(limit), Store.History, ref, limit)
+	return through(ctx, i, "History", checkLimit(limit), func() ([]memoryd.Call, error) { return i.backend.History(ctx, ref, limit) })
 }
 
 func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	return through1(ctx, i, "Samples", nil, Store.Samples, ref)
+	return through(ctx, i, "Samples", nil, func() ([]memoryd.Sample, error) { return i.backend.Samples(ctx, ref) })
 }
 
 func (i interceptor) Described(ctx context.Context, ref memoryd.ToolRef) (Description, error) {
-	return through1(ctx, i, "Described", nil, Store.Described, ref)
+	return through(ctx, i, "Described", nil, func() (Description, error) { return i.backend.Described(ctx, ref) })
 }
 
 func (i interceptor) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	return through2(ctx, i, "Call", nil, Store.Call, ref, key)
+	return through(ctx, i, "Call", nil, func() (memoryd.Call, error) { return i.backend.Call(ctx, ref, key) })
 }
 
 func (i interceptor) ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error) {
-	return through2(ctx, i, "ListCalls", p.Check(), Store.ListCalls, ref, p)
+	return through(ctx, i, "ListCalls", p.Check(), func() ([]memoryd.Call, error) { return i.backend.ListCalls(ctx, ref, p) })
 }
 
 func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error) {
-	return through3(ctx, i, "RunCalls", checkRun(workspace, run, limit), Store.RunCalls, workspace, run, limit)
+	return through(ctx, i, "RunCalls", checkRun(workspace, run, limit), func() ([]RunCall, error) {
+		return i.backend.RunCalls(ctx, workspace, run, limit)
+	})
 }
 
 func (i interceptor) HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size, error) {
-	return through1(ctx, i, "HistorySize", nil, Store.HistorySize, ref)
+	return through(ctx, i, "HistorySize", nil, func() (Size, error) { return i.backend.HistorySize(ctx, ref) })
 }
 
 func (i interceptor) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
-	return through2(ctx, i, "DeleteCalls", nil, func(s Store, ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	return through(ctx, i, "DeleteCalls", nil, func() (int, error) {
 		if len(keys) == 0 {
 			return 0, nil
 		}
-		return s.DeleteCalls(ctx, ref, keys)
-	}, ref, keys)
+		return i.backend.DeleteCalls(ctx, ref, keys)
+	})
 }
 
 func (i interceptor) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	return through1(ctx, i, "Tool", nil, Store.Tool, ref)
+	return through(ctx, i, "Tool", nil, func() (memoryd.Tool, error) { return i.backend.Tool(ctx, ref) })
 }
 
 func (i interceptor) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	return through3(ctx, i, "ListTools", checkLimit(limit), Store.ListTools, workspace, after, limit)
+	return through(ctx, i, "ListTools", checkLimit(limit), func() ([]memoryd.Tool, error) {
+		return i.backend.ListTools(ctx, workspace, after, limit)
+	})
 }
 
 func (i interceptor) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	return through2(ctx, i, "ListWorkspaces", checkLimit(limit), Store.ListWorkspaces, after, limit)
+	return through(ctx, i, "ListWorkspaces", checkLimit(limit), func() ([]string, error) {
+		return i.backend.ListWorkspaces(ctx, after, limit)
+	})
 }
 
 func (i interceptor) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	_, err := through3(ctx, i, "PutGuideline", nil,
-		func(s Store, ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) (none, error) {
-			return none{}, s.PutGuideline(ctx, ref, g, expect)
-		}, ref, g, expect)
-	return err
+	return plain(ctx, i, "PutGuideline", nil, func() error { return i.backend.PutGuideline(ctx, ref, g, expect) })
 }
 
 func (i interceptor) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	_, err := through2(ctx, i, "RestoreTool", CheckRestore(&t, calls),
-		func(s Store, ctx context.Context, t memoryd.Tool, calls []memoryd.Call) (none, error) {
-			calls = slices.Clone(calls)
-			Renumber(&t, calls)
-			return none{}, s.RestoreTool(ctx, t, calls)
-		}, t, calls)
-	return err
+	return plain(ctx, i, "RestoreTool", CheckRestore(&t, calls), func() error {
+		calls = slices.Clone(calls)
+		Renumber(&t, calls)
+		return i.backend.RestoreTool(ctx, t, calls)
+	})
 }
 
 func (i interceptor) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	return plain(ctx, i, "DeleteTool", nil, Store.DeleteTool, ref)
+	return plain(ctx, i, "DeleteTool", nil, func() error { return i.backend.DeleteTool(ctx, ref) })
 }
 
 func (i interceptor) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	return through1(ctx, i, "DeleteWorkspace", nil, Store.DeleteWorkspace, workspace)
+	return through(ctx, i, "DeleteWorkspace", nil, func() (int, error) { return i.backend.DeleteWorkspace(ctx, workspace) })
 }
 
 func (i interceptor) Settle(ctx context.Context, verdicts []Verdict) ([]bool, error) {
-	return through1(ctx, i, "Settle", checkVerdicts(verdicts), func(s Store, ctx context.Context, verdicts []Verdict) ([]bool, error) {
+	return through(ctx, i, "Settle", checkVerdicts(verdicts), func() ([]bool, error) {
 		if len(verdicts) == 0 {
 			return nil, nil
 		}
-		return s.Settle(ctx, verdicts)
-	}, verdicts)
+		return i.backend.Settle(ctx, verdicts)
+	})
 }
 
 func (i interceptor) Override(ctx context.Context, v Verdict) (memoryd.Call, error) {
-	return through1(ctx, i, "Override", checkOverride(&v), Store.Override, v)
+	return through(ctx, i, "Override", checkOverride(&v), func() (memoryd.Call, error) { return i.backend.Override(ctx, v) })
 }
 
 func (i interceptor) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	return through3(ctx, i, "Claim", checkLimit(limit), Store.Claim, now, lease, limit)
+	return through(ctx, i, "Claim", checkLimit(limit), func() ([]memoryd.Call, error) {
+		return i.backend.Claim(ctx, now, lease, limit)
+	})
 }
 
 func (i interceptor) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	return through1(ctx, i, "CachedVerdict", nil, Store.CachedVerdict, key)
+	return through(ctx, i, "CachedVerdict", nil, func() (memoryd.Evaluation, error) { return i.backend.CachedVerdict(ctx, key) })
 }
 
 func (i interceptor) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	_, err := through2(ctx, i, "CacheVerdict", checkEvaluation(&e),
-		func(s Store, ctx context.Context, key [16]byte, e memoryd.Evaluation) (none, error) {
-			return none{}, s.CacheVerdict(ctx, key, e)
-		}, key, e)
-	return err
+	return plain(ctx, i, "CacheVerdict", checkEvaluation(&e), func() error { return i.backend.CacheVerdict(ctx, key, e) })
 }
 
 func (i interceptor) PutRecord(ctx context.Context, r Record) (int64, error) {
-	return through1(ctx, i, "PutRecord", CheckRecord(&r), Store.PutRecord, r)
+	return through(ctx, i, "PutRecord", CheckRecord(&r), func() (int64, error) { return i.backend.PutRecord(ctx, r) })
 }
 
 func (i interceptor) PutRecords(ctx context.Context, rs []Record) error {
-	return plain(ctx, i, "PutRecords", CheckRecords(rs), func(s Store, ctx context.Context, rs []Record) error {
+	return plain(ctx, i, "PutRecords", CheckRecords(rs), func() error {
 		if len(rs) == 0 {
 			return nil
 		}
-		return s.PutRecords(ctx, rs)
-	}, rs)
+		return i.backend.PutRecords(ctx, rs)
+	})
 }
 
 func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) {
-	return through1(ctx, i, "Record", checkRecordKey(key), Store.Record, key)
+	return through(ctx, i, "Record", checkRecordKey(key), func() (Record, error) { return i.backend.Record(ctx, key) })
 }
 
 func (i interceptor) ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error) {
-	return through2(ctx, i, "ListRecords", checkRecordRange(from, limit), Store.ListRecords, from, limit)
+	return through(ctx, i, "ListRecords", checkRecordRange(from, limit), func() ([]Record, error) {
+		return i.backend.ListRecords(ctx, from, limit)
+	})
 }
 
 func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error) {
-	return through1(ctx, i, "RecordsSize", checkRecordRange(of, 0), Store.RecordsSize, of)
+	return through(ctx, i, "RecordsSize", checkRecordRange(of, 0), func() (Size, error) { return i.backend.RecordsSize(ctx, of) })
 }
 
 func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {
-	return plain(ctx, i, "DeleteRecord", checkRecordKey(key), Store.DeleteRecord, key)
+	return plain(ctx, i, "DeleteRecord", checkRecordKey(key), func() error { return i.backend.DeleteRecord(ctx, key) })
 }
 
 func (i interceptor) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	return through2(ctx, i, "ExpireRecords", checkLimit(limit), Store.ExpireRecords, now, limit)
+	return through(ctx, i, "ExpireRecords", checkLimit(limit), func() (int, error) { return i.backend.ExpireRecords(ctx, now, limit) })
 }
 
 func (i interceptor) Ping(ctx context.Context) error {
-	return plain(ctx, i, "Ping", nil, func(s Store, ctx context.Context, _ none) error { return s.Ping(ctx) }, none{})
+	return plain(ctx, i, "Ping", nil, func() error { return i.backend.Ping(ctx) })
 }
 
 func (i interceptor) Close() error {
 	if i.drainer == nil {
-		return plain(context.Background(), i, "Close", nil, func(s Store, _ context.Context, _ none) error { return s.Close() }, none{})
+		return plain(context.Background(), i, "Close", nil, func() error { return i.backend.Close() })
 	}
 	if !i.drainer.shut() {
 		return nil
