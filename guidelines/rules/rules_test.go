@@ -128,7 +128,7 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 				return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT 77"}`, w), "no such column in sales, limit 77: " + w
 			}
 			return fmt.Sprintf(`{"query":"SELECT %s FROM sales LIMIT %d"}`, strings.Repeat("a", i%11+2), i+1), ""
-		}, "Write `query` without `total` or `name`"},
+		}, "Write `query` without `total`, `name` or `due`"},
 		{"two parameters that exclude each other", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:

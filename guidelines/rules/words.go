@@ -53,24 +53,10 @@ func (s *search) named(p string) []hypothesis {
 	words := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].calls, by[a].calls), cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
-	if words = s.needed(p, words); len(words) == 0 {
+	if len(words) == 0 {
 		return nil
 	}
 	return []hypothesis{{what: has, p: p, set: words[:min(len(words), maxSmall)]}}
-}
-
-// needed leaves out the words that stand in no text of a bad call without one before them: of "summary.pdf"
-// one word tells.
-func (s *search) needed(p string, words []string) (needed []string) {
-	for _, w := range words {
-		if slices.ContainsFunc(s.rows, func(r row) bool {
-			given := r.in[p].text
-			return r.Bad && Named(given, w) && !slices.ContainsFunc(needed, func(n string) bool { return Named(given, n) })
-		}) {
-			needed = append(needed, w)
-		}
-	}
-	return needed
 }
 
 // wordsShown are the words that a line tells: of enough calls, of several parties where several are
