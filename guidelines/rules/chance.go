@@ -91,7 +91,7 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 
 // written reports whether the condition is about how a text is written: its length, its marks, or how it
 // begins or ends. Not among them is what the texts of good calls have in common at their beginning or as a form,
-// how an identifier begins, which says of what kind it is, and a bracket that is not closed, which is wrong anywhere.
+// and how an identifier begins, which says of what kind it is.
 func (h *hypothesis) written() bool {
 	switch h.what {
 	case endsNot, marked, unmarked:
@@ -99,7 +99,7 @@ func (h *hypothesis) written() bool {
 	case begins:
 		return opening(h.set[0]) == h.set[0]
 	default:
-		return strings.HasSuffix(h.p, ofLength) || strings.HasSuffix(h.p, ofBroken)
+		return strings.HasSuffix(h.p, ofLength)
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	if c.written() {
 		return float64(s.finer) * sets // see different: what is rare is rare enough among different texts
 	}
-	if c.refined() && !c.malformed() {
+	if c.refined() && !c.ofType() {
 		return float64(rarer*s.finer) * sets
 	}
 	if c.p == "" {

@@ -426,10 +426,10 @@ func (s *search) callsOf(kind string, open bool) kindCalls {
 }
 
 // simpler reports whether of two conditions that explain as much of a kind of failure the
-// first one is to be told: that a value is wrong in itself, then the one that fewer failures of other kinds
+// first one is to be told: what a value is, then the one that fewer failures of other kinds
 // meet, then the simpler one.
 func (s *search) simpler(a, b *candidate, kind string) bool {
-	if x, y := a.malformed(), b.malformed(); x != y {
+	if x, y := a.ofType(), b.ofType(); x != y {
 		return x
 	}
 	if x, y := s.others(a, kind), s.others(b, kind); x != y {

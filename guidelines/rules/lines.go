@@ -87,7 +87,6 @@ func (h *hypothesis) choice(shown []string) string {
 // propertyLines say what to do about the properties of values.
 var propertyLines = map[string]string{
 	ofTurn: "Call it {most} times in a run{narrow}", ofPause: "Wait {most} seconds between two calls{narrow}",
-	ofOpen: "Close each bracket and quotation mark of {p}", ofBroken: "Give {p} as valid JSON",
 	ofType: "Give {p} as {or}{narrow}", ofLeast: "Keep {p} {most}{narrow}", ofMost: "Keep {p} {most}{narrow}",
 	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"iter"
 	"maps"
 	"math"
@@ -17,8 +16,6 @@ import (
 // paths are "title#length"; no name that a line may hold has that mark.
 const (
 	ofLength = "#length" // of a text, in characters
-	ofOpen   = "#open"   // whether a bracket or a quotation mark of a text is not closed
-	ofBroken = "#broken" // whether a text begins as JSON does, and is none
 	ofItems  = "#items"  // how many elements a list has
 	ofType   = "#type"   // what a value is: see typeOf
 	ofEach   = "#each"   // the texts of the elements of a list, or of a member of them
@@ -59,13 +56,6 @@ const Cut = "…"
 // property reports whether the condition is about a property.
 func (h *hypothesis) property() bool { return isProperty(h.p) }
 
-// malformed reports whether the condition is about a text that is wrong in itself, whatever others are
-// like.
-func (h *hypothesis) malformed() bool {
-	_, property := base(h.p)
-	return property == ofOpen || property == ofBroken || property == ofType
-}
-
 // ofType reports whether the condition is about what values are: texts, numbers, lists or objects.
 func (h *hypothesis) ofType() bool { return strings.HasSuffix(h.p, ofType) }
 
@@ -82,12 +72,6 @@ func properties(out map[string]value, leaves []Leaf) {
 			out[l.Path+ofItems] = numbered(l.Number)
 		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
 			out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
-			if unclosed(l.Text) {
-				out[l.Path+ofOpen] = value{kind: truth, text: "true"}
-			}
-			if begun := strings.TrimSpace(l.Text); begun != "" && strings.ContainsAny(begun[:1], "{[") && !json.Valid([]byte(begun)) {
-				out[l.Path+ofBroken] = value{kind: truth, text: "true"}
-			}
 		}
 		if t := typeOf(leaves[i:]); t != "" {
 			out[leaves[i].Path+ofType] = value{kind: text, text: t}
@@ -221,35 +205,6 @@ func typeOf(leaves []Leaf) string {
 		return aList
 	}
 	return aTruth
-}
-
-// unclosed reports whether a bracket or a quotation mark of a text is not closed, or closes nothing.
-// Between quotation marks brackets are text, and a backslash takes its meaning from what follows it.
-func unclosed(s string) bool {
-	const opens, closes, quotes = "([{", ")]}", "\"'`"
-	var open []byte
-	for {
-		at := strings.IndexAny(s, `\`+opens+closes+quotes)
-		if at < 0 {
-			return len(open) > 0
-		}
-		mark, last := s[at], byte(0)
-		if s = s[at+1:]; len(open) > 0 {
-			last = open[len(open)-1]
-		}
-		closing := strings.IndexByte(closes, mark)
-		switch quoted := strings.IndexByte(quotes, last) >= 0; {
-		case mark == '\\':
-			s = s[min(1, len(s)):]
-		case quoted && mark == last, closing >= 0 && last == opens[closing]:
-			open = open[:len(open)-1]
-		case quoted:
-		case closing >= 0:
-			return true
-		default:
-			open = append(open, mark)
-		}
-	}
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }

@@ -14,7 +14,6 @@ func TestHowTextsAreWrittenIsTestedOnDifferentTexts(t *testing.T) {
 		{"%sz", "#%sz", "Give no `text` that begins with \"#\""},
 		{"%s,%[1]s", "x%s", "Write `text` with `,`"},
 		{"%s.json", "%s.yaml", "End `text` with \".json\""},
-		{`{\"%s\":1}`, `{\"%s\":`, "Give `text` as valid JSON"},
 	} {
 		for different, want := range map[int]bool{1: false, 12: true} {
 			var calls []Call
