@@ -69,21 +69,6 @@ func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
 	}
 }
 
-// since are, of the first n tools of the run, those called since the last good call of one; see
-// rules.Call.
-func (r *run) since(tool string, n int) uint32 {
-	last, mask := -1, uint32(rules.SinceKnown)
-	if at := slices.Index(r.tools, tool); at >= 0 {
-		last = r.good[at]
-	}
-	for i := range n {
-		if r.good[i] > last {
-			mask |= 1 << i
-		}
-	}
-	return mask
-}
-
 // newest are the places of the first n tools in the order of their last good answers, the newest first.
 func (r *run) newest(n int) []uint8 {
 	places := make([]uint8, n)

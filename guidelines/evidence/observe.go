@@ -141,7 +141,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if ob.Named {
-		ob.Last, ob.Since, ob.Newest = r.last(o.seed, ob.leaves), r.since(c.Tool, n), r.newest(n)
+		ob.Last, ob.Newest = r.last(o.seed, ob.leaves), r.newest(n)
 		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
 	}
 	if wrong(c) {

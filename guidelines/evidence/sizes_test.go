@@ -87,7 +87,7 @@ func TestObservationsThatListUsesAreRead(t *testing.T) {
 	if err := jsonv2.Unmarshal([]byte(old), &ob); err != nil {
 		t.Fatal(err)
 	}
-	if ob.Seq != 7 || ob.Since == 0 || len(ob.Last) != 1 || ob.Last[0].Path != "path" || ob.Last[0].In != "" {
+	if ob.Seq != 7 || len(ob.Last) != 1 || ob.Last[0].Path != "path" || ob.Last[0].In != "" {
 		t.Errorf("got %+v", ob)
 	}
 }

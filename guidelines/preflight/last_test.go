@@ -142,7 +142,7 @@ func TestWhatTheRunDidBeforeDecidesAndIsWarnedOf(t *testing.T) {
 		"read_file":   "Give a `path` that the run last used in `write_file` or `read_file`",
 		"delete_file": "Give a `path` that the run last used in `write_file` or `read_file`",
 		"write_file":  "Give no `path` that the run last used in `write_file` or `read_file`",
-		"pass":        "Call `take_ticket` first, each time",
+		"pass":        "Call `take_ticket` first, after each `pass`",
 	} {
 		if !strings.Contains(said[tool], want[:min(len(want), 60)]) {
 			t.Errorf("%s: got %q, want %q", tool, said[tool], want)

@@ -105,7 +105,7 @@ func TestHardlyASetOfUsesIsToldOfFailuresByChance(t *testing.T) {
 				user, tool = r.IntN(7), r.IntN(5)
 			}
 			c := call(i, fmt.Sprintf(`{"user":"user%c"}`, 'a'+user), []string{"", "E44"}[r.IntN(2)])
-			if c.Since = SinceKnown; user == i || tool > 1 {
+			if user == i || tool > 1 {
 				c.Last = []Used{{Path: "user", In: fmt.Sprintf("tool%c user", 'a'+tool)}}
 			}
 			calls = append(calls, c)

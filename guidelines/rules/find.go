@@ -193,7 +193,7 @@ func (s *search) candidates(cols []column) {
 	order = append(order, others...)
 	meets := make([]bool, len(s.rows))
 	for _, h := range s.propose(cols) {
-		if (h.what == notBefore || h.what == notSince) && h.tool == s.own {
+		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
 		s.looked[at{h.what.sort(), h.p, h.q}]++

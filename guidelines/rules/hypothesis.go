@@ -36,7 +36,6 @@ const (
 	isAfter
 	aboveWithout
 	notBefore
-	notSince
 	notAgain
 	lastIs
 	lastNotIn
@@ -143,12 +142,8 @@ var conditions = []condition{
 		name: "not_before", line: "Call `{tool}` first",
 		holds: func(h *hypothesis, r *row, _ value) bool { return !slices.Contains(r.Before, h.tool) },
 	},
-	notSince: {name: "not_since", line: "Call `{tool}` first, each time", holds: func(h *hypothesis, r *row, _ value) bool {
-		at := slices.Index(r.Before, h.tool)
-		return r.Since != 0 && (at < 0 || r.Since&(1<<at) == 0)
-	}},
 	notAgain: {name: "not_again", line: "Call `{tool}` first, after each `{value}`", holds: func(h *hypothesis, r *row, _ value) bool {
-		return r.rank(h.set[0]) < r.rank(h.tool)
+		return r.rank(h.set[0]) <= r.rank(h.tool)
 	}},
 	lastIs: {
 		name: "last_is", finer: true, line: "Give no {p} that the run last used in {any}",

@@ -470,8 +470,8 @@ func orders(rows []row) []hypothesis {
 	var out []hypothesis
 	for i := range rows {
 		for _, tool := range rows[i].Before {
-			if len(out) < 2*maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) && tellable(tool) {
-				out = append(out, hypothesis{what: notBefore, tool: tool}, hypothesis{what: notSince, tool: tool})
+			if len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) && tellable(tool) {
+				out = append(out, hypothesis{what: notBefore, tool: tool})
 			}
 		}
 	}

@@ -65,12 +65,10 @@ type Seen struct {
 	// answer.
 	Before []string `json:"d,omitempty"`
 	// Last says in which tools good calls of the run used the values of the input last; those that
-	// it does not name, in none. Since has a bit for each of Before that was called since the tool's
-	// last good call in the run. Both are unknown where Since is 0.
-	Last  []Used `json:"l,omitempty"`
-	Since uint32 `json:"g,omitzero"`
+	// it does not name, in none.
+	Last []Used `json:"l,omitempty"`
 	// Newest are the places in Before of tools in the order of their last good answers, the newest
-	// first.
+	// first. Where it is empty and Before is not, it and Last are unknown.
 	Newest []uint8 `json:"b,omitempty"`
 	// Fresh are the words of the texts of the input that the run did not know yet.
 	Fresh []Fresh `json:"fw,omitempty"`
@@ -94,9 +92,6 @@ type Used struct {
 	Path string `json:"p"`
 	In   string `json:"u"` // "" where an old observation does not say; those have a list under "t"
 }
-
-// SinceKnown stands in each Since of a call whose run is known.
-const SinceKnown = 1 << 31
 
 // Effect is what the condition of a rule leads to.
 type Effect string
@@ -288,7 +283,7 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, outdated, inState, notBefore, notSince, notAgain, exceeds, lastIs, lastNotIn, unknown:
+	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown:
 		return true
 	default:
 		return false

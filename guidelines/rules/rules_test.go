@@ -170,7 +170,7 @@ func TestAToolsOwnWordInItsMessagesIsNoWordToLeaveOut(t *testing.T) {
 func TestWhatIsThereFromTheStartMayAlsoGoWrongInAnotherWay(t *testing.T) {
 	var calls []Call
 	for i := range 60 {
-		branch, message, seen := "main", "", Seen{Since: SinceKnown}
+		branch, message, seen := "main", "", Seen{}
 		switch i % 6 {
 		case 0:
 			branch, message = "feature-"+strconv.Itoa(i), "no such branch"
@@ -679,7 +679,7 @@ func TestTheOneUseAfterWhichAValueFailsIsTold(t *testing.T) {
 	var calls []Call
 	for i := range 60 {
 		c := call(i, fmt.Sprintf(`{"pid":"p%d"}`, i%7), "")
-		c.Since, c.Last = SinceKnown, []Used{{Path: "pid", In: fmt.Sprintf("look%c pid", 'a'+i%12)}}
+		c.Last = []Used{{Path: "pid", In: fmt.Sprintf("look%c pid", 'a'+i%12)}}
 		if i%5 == 0 {
 			c.Last[0].In, c.Message, c.Bad = "stop pid", "no such process", true
 		}
@@ -696,7 +696,7 @@ func TestManyCallsOfOneSourceShowNoLessThanFew(t *testing.T) {
 		var calls []Call
 		for i := range n {
 			c := call(i, fmt.Sprintf(`{"path":"p%d"}`, i%7), "")
-			c.Source, c.Since = 5, SinceKnown
+			c.Source = 5
 			uses := []string{"write", "append", "", "delete", "rename", "move", "", ""}
 			if use := uses[i%len(uses)]; use != "" {
 				c.Last = []Used{{Path: "path", In: use + " path"}}
@@ -718,7 +718,7 @@ func TestAValueThatIsAlwaysThereNeedsNoUseBefore(t *testing.T) {
 	for i := range 60 {
 		name := []string{"main", "amber", "birch", "cedar"}[i%4]
 		c := call(i, fmt.Sprintf(`{"branch":%q}`, name), "")
-		if c.Since = SinceKnown; i%3 == 0 {
+		if i%3 == 0 {
 			c.Last = []Used{{Path: "branch", In: "create_branch branch"}}
 		} else if name != "main" {
 			c.Message, c.Bad = "did not match any", true

@@ -12,8 +12,8 @@ func (r *row) rank(tool string) int {
 	return at
 }
 
-// renewals are the hypotheses that a tool has to be called again once another one was: what it answered
-// holds no longer.
+// renewals are the hypotheses that a tool has to be called again once another one, or this tool, was: what it
+// answered holds no longer.
 func (s *search) renewals() (out []hypothesis) {
 	var tools []string
 	for i := range s.rows {
@@ -24,7 +24,7 @@ func (s *search) renewals() (out []hypothesis) {
 		}
 	}
 	for _, tool := range tools {
-		for _, other := range tools {
+		for _, other := range append(tools, s.own) {
 			if tool != other {
 				out = append(out, hypothesis{what: notAgain, tool: tool, set: []string{other}})
 			}

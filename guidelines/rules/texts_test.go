@@ -82,7 +82,6 @@ func TestAValueThatWorksAgainIsNoUseOfIt(t *testing.T) {
 		}
 		c := call(i, fmt.Sprintf(`{"bits":%d}`, bits), message)
 		c.Run, c.Named = uint64(i/9+1), true
-		c.Since = SinceKnown
 		if ran[c.Run] == nil {
 			ran[c.Run] = map[int]bool{}
 		}
