@@ -94,7 +94,7 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 // and how an identifier begins, which says of what kind it is.
 func (h *hypothesis) written() bool {
 	switch h.what {
-	case endsNot, marked, unmarked:
+	case endsNot, marked:
 		return true
 	case begins:
 		return opening(h.set[0]) == h.set[0]

@@ -23,7 +23,6 @@ const (
 	beginsNot
 	endsNot
 	marked
-	unmarked
 	offStep
 	inState
 	unseen
@@ -93,9 +92,6 @@ var conditions = []condition{
 	}},
 	marked: {name: "marked", finer: true, look: marks, line: "Write {p} without {marks}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && hasMark(v.text, h.set[0])
-	}},
-	unmarked: {name: "unmarked", finer: true, line: "Write {p} with {mark}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !hasMark(v.text, h.set[0])
 	}},
 	offStep: {name: "off_step", line: "Give {p} in steps of {bound}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == number && math.Mod(v.num, h.bound) != 0

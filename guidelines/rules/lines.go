@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,17 +22,15 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	}
 	at := map[bool]string{false: "at most ", true: "at least "}[h.what == below]
 	set, field, state := "", "", ""
-	marks := [2]string{}
 	if len(h.set) > 0 {
 		set = h.set[0]
 		field, state, _ = strings.Cut(set, "=")
-		marks = marksOf(set)
 	}
 	return strings.NewReplacer(
 		"{p}", p, "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
 		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
-		"{field}", field, "{state}", state, "{mark}", marks[0], "{marks}", marks[1], "{narrow}", narrow,
+		"{field}", field, "{state}", state, "{marks}", marksOf(set), "{narrow}", narrow,
 	).Replace(line)
 }
 
@@ -140,18 +139,10 @@ func counted(p string) string {
 }
 
 // markNames are what lines call classes; others are named by the mark.
-var markNames = map[string][2]string{
-	"A": {"a capital letter", "capital letters"}, "0": {"a digit", "digits"}, " ": {"a blank", "blanks"},
-	"é": {"a letter beyond a to z", "letters beyond a to z"}, "`": {"a backtick", "backticks"},
-}
+var markNames = map[string]string{"A": "capital letters", "0": "digits", " ": "blanks", "é": "letters beyond a to z", "`": "backticks"}
 
-// marksOf are one character of a class and several, as lines name them.
-func marksOf(class string) [2]string {
-	if names, named := markNames[class]; named {
-		return names
-	}
-	return [2]string{"`" + class + "`", "`" + class + "`"}
-}
+// marksOf are the characters of a class, as lines name them.
+func marksOf(class string) string { return cmp.Or(markNames[class], "`"+class+"`") }
 
 func quoted(set []string) string {
 	out := make([]string, len(set))

@@ -248,7 +248,7 @@ func marksIn(s string) (classes []string) {
 }
 
 // written are the hypotheses on the characters of a text: those that only failed calls gave,
-// those that all good ones gave, and how all good ones begin and end.
+// and how all good ones begin and end.
 func (c *column) written(rows []row) (out []hypothesis) {
 	if c.bad < leastBad {
 		return nil
@@ -257,9 +257,6 @@ func (c *column) written(rows []row) (out []hypothesis) {
 	slices.SortStableFunc(out, func(a, b hypothesis) int {
 		return strings.Index(usualMarks, a.set[0]) - strings.Index(usualMarks, b.set[0])
 	})
-	for _, m := range c.by(marks).of(c.good-int(maxWrong*float64(c.good)), 0) {
-		out = append(out, hypothesis{what: unmarked, p: c.name, set: []string{m}})
-	}
 	good := c.texts.of(1, 0)
 	if len(good) < minGood {
 		return out

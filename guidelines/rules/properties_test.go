@@ -77,13 +77,6 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"slug": word(r) + word(r)}
 		}},
-		{"Write `mail` with `@`", func(r *rand.Rand, bad bool) map[string]any {
-			at := "@"
-			if bad {
-				at = ""
-			}
-			return map[string]any{"mail": word(r) + at + word(r)}
-		}},
 		{"End `file` with \".csv\"", func(r *rand.Rand, bad bool) map[string]any {
 			if bad {
 				return map[string]any{"file": word(r) + ".cfg"}

@@ -12,7 +12,6 @@ func TestHowTextsAreWrittenIsTestedOnDifferentTexts(t *testing.T) {
 	for _, c := range []struct{ good, bad, line string }{
 		{"%s+ z", "%s=a+", "Write `text` without `=`"},
 		{"%sz", "#%sz", "Give no `text` that begins with \"#\""},
-		{"%s,%[1]s", "x%s", "Write `text` with `,`"},
 		{"%s.json", "%s.yaml", "End `text` with \".json\""},
 	} {
 		for different, want := range map[int]bool{1: false, 12: true} {
