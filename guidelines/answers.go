@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/guidelines/evidence"
 	"memoryd/internal/origin"
 )
 
@@ -29,7 +28,7 @@ func (f *findings) answers() string {
 	for i := range f.evidence.Messages {
 		m := &f.evidence.Messages[i]
 		if text, ok := f.quoted(m.Text, m.Calls, m.Runs, m.Sole); ok && len(lines) < shownAnswers {
-			lines = append(lines, fmt.Sprintf("%s%s%s: %s\n", count(m.Calls, "call"), inRuns(m.Runs), f.cause(m), text))
+			lines = append(lines, fmt.Sprintf("%s%s: %s\n", count(m.Calls, "call"), inRuns(m.Runs), text))
 		}
 	}
 	if len(lines) == 0 {
@@ -47,20 +46,6 @@ func (f *findings) quoted(said string, calls, runs int, sole bool) (string, bool
 	}
 	text, ok := origin.Show(origin.Fence, origin.Message, said, answerLimit)
 	return text, ok && calls >= quorum && runs >= quorum && !sole && strings.Trim(text, "… .:,;") != ""
-}
-
-// cause names the parameters to which the practices put a message down, of a tool that takes several.
-func (f *findings) cause(m *evidence.Message) string {
-	var names []string
-	for _, p := range m.For {
-		if name, ok := origin.Show(origin.Fence, origin.Name, p, valueLimit); ok && !strings.Contains(p, "[") {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 || len(f.evidence.Parameters) == 1 {
-		return ""
-	}
-	return " for " + list(names, "or")
 }
 
 // Select keeps the named sections of a guideline's text, in their order; no names keep all.

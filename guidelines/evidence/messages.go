@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,9 +22,6 @@ type Message struct {
 	Runs        int  `json:"runs"`
 	Sole        bool `json:"sole,omitempty"`
 	Unexplained int  `json:"unexplained"`
-	// For are the parameters that the rules on most of the calls are about, and that the message
-	// does not name.
-	For []string `json:"for,omitempty"`
 
 	Keys   []memoryd.CallKey `json:"-"`
 	weight float64
@@ -55,7 +51,6 @@ type shape struct {
 	Message
 	backing
 
-	about  map[string]int // calls, by the parameter of the rule on them
 	pieces []piece        // a raw part that varies is ""
 	short  bool           // some went on in another way
 	some   []*Observation // of the calls
@@ -89,7 +84,7 @@ func (all *shapes) of(said *wording, often bool) *shape {
 	if len(all.list) == maxShapes {
 		return nil
 	}
-	s := &shape{about: map[string]int{}, pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
+	s := &shape{pieces: slices.Clone(said.pieces), Message: Message{ID: itemID("message", form)}}
 	all.list, all.byForm[form] = append(all.list, s), s
 	if !often {
 		all.rare[len(begins)] = append(all.rare[len(begins)], s)
@@ -102,10 +97,10 @@ func (all *shapes) of(said *wording, often bool) *shape {
 // an online log parsing approach with fixed depth tree", ICWS 2017) with the number of tokens as its
 // only level.
 func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
-	explained := map[memoryd.CallKey]string{} // by the parameter of the rule; "" for one on none
+	explained := map[memoryd.CallKey]bool{}
 	for i := range found {
 		for _, k := range found[i].Keys {
-			explained[k] = found[i].Parameter
+			explained[k] = true
 		}
 	}
 	odd, whole := Odd(obs), map[string]*backing{}
@@ -136,10 +131,8 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 			s.some = append(s.some, ob)
 		}
 		s.weight += math.Exp2(-float64(len(obs)-1-i) / half)
-		if p, known := explained[ob.Key]; !known {
+		if !explained[ob.Key] {
 			s.Unexplained++
-		} else if !rules.Speaks(ob.Output, p) {
-			s.about[p]++
 		}
 	}
 	told := joined(all.list)
@@ -147,7 +140,7 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	list := make([]Message, len(told))
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
-		if s.For = s.told(); i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short {
+		if i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short {
 			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn()) // it may tell what no rule does
 		}
 		list[i] = s.Message
@@ -185,9 +178,6 @@ func joined(all []*shape) (list []*shape) {
 		}
 		one.join(&s.backing)
 		one.Keys, one.Unexplained, one.weight = append(one.Keys, s.Keys...), one.Unexplained+s.Unexplained, one.weight+s.weight
-		for p, n := range s.about {
-			one.about[p] += n
-		}
 	}
 	return list
 }
@@ -216,20 +206,6 @@ func (s *shape) take(ob *Observation, ps []piece, party uint64) {
 	}
 	s.add(ob.OwnRun(), party)
 	s.Keys = append(s.Keys, ob.Key)
-}
-
-// told are the parameters of the rules on at least half of the calls, those of single calls aside.
-func (s *shape) told() (names []string) {
-	calls := 0
-	for _, p := range slices.Sorted(maps.Keys(s.about)) {
-		if n := s.about[p]; n > 1 && p != "" {
-			names, calls = append(names, p), calls+n
-		}
-	}
-	if 2*calls < s.calls {
-		return nil
-	}
-	return names
 }
 
 // text shows what all messages share, and masks what varies.
