@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"memoryd"
 	tested "memoryd/guidelines/rules"
@@ -64,7 +63,7 @@ func (m *Model) warning(r Rule, v *view, fix fix) (text string, calls []memoryd.
 	case RepeatsFailure:
 		for i := range v.run {
 			if c := &v.run[i]; c.failed && c.same {
-				text, calls = fmt.Sprintf("This call failed in this run%s. %s", v.ago(c), m.change(c, fix)), append(calls, c.Key)
+				text, calls = "This call failed in this run. "+m.change(c, fix), append(calls, c.Key)
 			}
 		}
 		return text, calls
@@ -91,20 +90,6 @@ func (m *Model) warning(r Rule, v *view, fix fix) (text string, calls []memoryd.
 		calls = append(calls, c.Key)
 	}
 	return text, calls
-}
-
-// ago says how long before now a call was made; "" when that cannot be told.
-func (v *view) ago(c *runCall) string {
-	switch ago := v.Now.Sub(c.Time); {
-	case v.Now.IsZero(), c.Time.IsZero(), ago <= 0:
-		return ""
-	case ago < 2*time.Minute:
-		return fmt.Sprintf(" %d s ago", max(1, int(ago.Seconds())))
-	case ago < 2*time.Hour:
-		return fmt.Sprintf(" %d min ago", int(ago.Minutes()))
-	default:
-		return fmt.Sprintf(" %d h ago", int(ago.Hours()))
-	}
 }
 
 // change says what to do about a refused call, nil for none of this run: what is suggested, or what
