@@ -41,8 +41,6 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	switch h.what {
 	case below, above, without, is, notIn, notLike, offStep:
 		return r.give(h.p, p)
-	case marked:
-		return r.inSmallLetters(v)
 	case with:
 		return []Edit{{Path: h.p, Remove: true}}
 	case apart:
@@ -97,16 +95,6 @@ func (h *hypothesis) fromState(p *Planned) []Edit {
 		return []Edit{edit(h.p, numbered(n), origin.Run)}
 	}
 	return nil
-}
-
-// inSmallLetters is the caller's own text without capitals, where that worked.
-func (r *Rule) inSmallLetters(v value) []Edit {
-	h := &r.when
-	v.text = strings.ToLower(v.text)
-	if h.set[0] != "A" || !slices.Contains(r.pool[h.p], v) {
-		return nil
-	}
-	return []Edit{edit(h.p, v, origin.Caller)}
 }
 
 // fromAnswer sets the parameter to the newest value of the run's own answers that is like what worked.

@@ -195,37 +195,6 @@ func TestWhatWentBothWaysAllAlongIsNoRuleOfTheNewestCalls(t *testing.T) {
 	}
 }
 
-// A name in capitals that works in small letters is put right with what the caller gave.
-func TestHowAValueIsWrittenIsMendedFromTheCallersOwn(t *testing.T) {
-	for _, tc := range []struct {
-		planned string
-		want    any
-		of      made
-	}{
-		{`{"user":"Lena"}`, nil, func(r *rand.Rand, bad bool) map[string]any { // "lena" never worked
-			if bad {
-				return map[string]any{"user": strings.ToUpper(word(r))}
-			}
-			return map[string]any{"user": word(r)}
-		}},
-		{`{"user":"Lena"}`, "lena", func(r *rand.Rand, bad bool) map[string]any {
-			if bad {
-				return map[string]any{"user": strings.ToUpper(word(r))}
-			}
-			return map[string]any{"user": [...]string{"lena", "tom", "ann", "eva", "bo", "cy", "dan", "fay", "gil", "hal"}[r.IntN(10)]}
-		}},
-	} {
-		found := Find("own", drawn(rand.New(rand.NewPCG(7, 32)), tc.of))
-		if len(found) != 1 {
-			t.Fatalf("of %s: %s", tc.planned, lines(found))
-		}
-		got := found[0].Mend(Plan(&Call{Input: json.RawMessage(tc.planned)}), nil)
-		if tc.want == nil && len(got) > 0 || tc.want != nil && (len(got) != 1 || got[0].Value != tc.want) {
-			t.Errorf("%s became %v", tc.planned, got)
-		}
-	}
-}
-
 // A name that all good calls begin or end with is told only where it may be.
 func TestHowGoodCallsBeginAndEndIsToldOnlyWhereItMayBe(t *testing.T) {
 	of := func(head, tail string) made {
