@@ -140,8 +140,8 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 	list := make([]Message, len(told))
 	for i, s := range told {
 		s.Calls, s.Runs, s.Sole = s.calls, len(s.runs), who.sole(s.by)
-		if i < goOn && len(s.runs) >= oftenSaid && 2*s.Unexplained >= s.calls && !s.short {
-			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn()) // it may tell what no rule does
+		if i < goOn && len(s.runs) >= oftenSaid && (2*s.Unexplained >= s.calls || strings.HasSuffix(s.Text, ":")) && !s.short {
+			s.Text = strings.TrimSpace(s.Text + " " + s.goesOn()) // it may tell what no rule does, and a heading alone tells nothing
 		}
 		list[i] = s.Message
 	}

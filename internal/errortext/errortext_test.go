@@ -67,6 +67,10 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 				"    \"message\": \"Expected string, received null\"\n  }\n]",
 			"Invalid arguments for tool x:\ncells.ref: Expected string, received null\ninvalid_type",
 		},
+		"advice behind problems": {
+			"Error occurred: Invalid arguments for tool x: [\n  {\n    \"message\": \"Required\",\n    \"path\": [\n      \"q\"\n    ]\n  }\n] \n Please try again",
+			"Error occurred: Invalid arguments for tool x:\nq: Required",
+		},
 		"a list that goes on": {"Invalid values: [{\"message\": \"x\"}] and more", "Invalid values: [{\"message\": \"x\"}] and more"},
 		"a list of names":     {"Unknown fields: [\"a\", \"b\"]", "Unknown fields: [\"a\", \"b\"]"},
 		"a good record":       {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},

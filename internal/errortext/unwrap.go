@@ -46,14 +46,16 @@ func Unwrap(output string) string {
 	return strings.Join(m.lines, "\n")
 }
 
-// headed parts a heading from the list of problems that follows it to the end.
+// headed parts a heading from the list of problems that follows it to the end of a line; what stands below is advice.
 func headed(text string) (head string, problems *loosejson.Doc, found bool) {
 	head, _, found = strings.Cut(text[:min(len(text), shortLine)], ": [")
 	if !found || strings.Contains(head, "\n") {
 		return "", nil, false
 	}
 	problems = loosejson.Parse(text[len(head)+len(": "):])
-	return head + ":", problems, problems.IsWhole() && problems.Child(0) != 0 && problems.Nodes[problems.Child(0)].Kind == loosejson.Object
+	before := strings.TrimRight(strings.TrimSuffix(text, problems.Rest), " ")
+	whole := problems.IsWhole() || problems.OK() && !problems.Cut && strings.HasSuffix(before, "\n")
+	return head + ":", problems, whole && problems.Child(0) != 0 && problems.Nodes[problems.Child(0)].Kind == loosejson.Object
 }
 
 // unwrapText takes off one wrapper at the beginning.
