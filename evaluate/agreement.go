@@ -9,10 +9,15 @@ import (
 )
 
 // Agreement counts how often a model's scores equal what the rules and people said about the same
-// calls, since the start. The zero value is ready, and safe for concurrent use.
+// calls, since the start. It is safe for concurrent use.
 type Agreement struct {
 	mu               sync.Mutex
 	agreed, differed map[string]int64
+}
+
+// NewAgreement returns an Agreement that has counted nothing.
+func NewAgreement() *Agreement {
+	return &Agreement{agreed: map[string]int64{"rules": 0, "people": 0}, differed: map[string]int64{"rules": 0, "people": 0}}
 }
 
 // Judged records the judge's score before any limit, and the rules' score.
@@ -35,9 +40,6 @@ func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.agreed == nil {
-		a.agreed, a.differed = map[string]int64{}, map[string]int64{}
-	}
 	if one.Score == other.Score {
 		a.agreed[with]++
 		return

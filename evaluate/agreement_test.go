@@ -12,7 +12,7 @@ func scored(by string, score float64) memoryd.Evaluation {
 }
 
 func TestAgreementIsCounted(t *testing.T) {
-	var a evaluate.Agreement
+	a := evaluate.NewAgreement()
 	for i, score := range []float64{1, 1, 0.5, 0} {
 		a.Judged(scored("llm:m", score), scored("rules", []float64{1, 0, 0.5, 0.5}[i]))
 	}

@@ -57,7 +57,7 @@ type app struct {
 	window    *window.Window
 	survey    *survey.Survey
 	metrics   *metrics.Registry
-	agreement evaluate.Agreement
+	agreement *evaluate.Agreement
 	intake    *accounts.Intake
 	tracer    *trace.Tracer // nil: tracing is off
 	keys      *access.Keys
