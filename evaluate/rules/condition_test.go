@@ -31,7 +31,7 @@ func TestUnmetConditions(t *testing.T) {
 		"demand abroad":                     {"publish_item", id, "注文番号が正しくありません。", 0, ""},
 		"done abroad":                       {"book_pickup", id, "Abholung wurde gebucht, es ist nichts weiter zu tun.", 1, ""},
 		"an entry of a dictionary":          {"glossary", map[string]any{"term": "denied"}, "denied: refused to give", 1, ""},
-		"a translation":                     {"translate_text", map[string]any{"text": "Zugriff verweigert", "to": "en"}, "Access denied", 1, "echo"},
+		"a translation":                     {"translate_text", map[string]any{"text": "Zugriff verweigert", "to": "en"}, "Access denied", 1, ""},
 		"a quotation":                       {"add_note", id, `Noted: "root cause: connection refused by the database"`, 1, ""},
 		"a step that failed":                {"create_alert_rule", id, "create alert rule: invalid duration format: soon", 0, ""},
 		"a file that is named for an error": {"download_images", id, "Downloaded 2 images:\n- error-icon.svg: 24x24\n- warning.svg: 24x24", 1, ""},

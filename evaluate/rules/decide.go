@@ -3,7 +3,6 @@ package rules
 import (
 	"strings"
 
-	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
 
@@ -81,38 +80,4 @@ func successFlag(v *view) finding {
 		f.why += " and there is no output"
 	}
 	return f
-}
-
-// inspect asks the text rules about a payload, a structure or plain text.
-func inspect(v *view, s string, depth int) finding {
-	t := newText(s)
-	if d := loosejson.Parse(t.full); d.OK() {
-		return bodyValue(v, d, 0, depth+1)
-	}
-	return askText(v, t)
-}
-
-func askText(v *view, t *text) finding {
-	for _, r := range v.texts {
-		if f := r.find(v, t); f.found() {
-			return f
-		}
-	}
-	return finding{}
-}
-
-// leastEcho is how long an output is at least that repeats what was given.
-const leastEcho = 12
-
-// echo: a tool that gives back its input, or nothing else than a part of it,
-// has said nothing about itself.
-func echo(v *view) finding {
-	t := v.out
-	if v.renders() {
-		return works("echo", "it is the text that was given, in other words").unsure()
-	}
-	if v.ask.is(commanding) || len(t.full) < leastEcho || !strings.Contains(v.ask.text, t.full) {
-		return finding{}
-	}
-	return works("echo", "the output repeats what was given")
 }

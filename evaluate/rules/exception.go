@@ -8,24 +8,28 @@ import (
 
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
-func exception(v *view, t *text) finding {
+func exception(v *view) finding {
+	t := v.out
 	first := t.first()
-	if errortext.Traces(t.opening().low()) {
+	switch {
+	case v.body.OK():
+		return finding{}
+	case errortext.Traces(t.opening().low()):
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception")
-	}
-	if errortext.Thrown(first.s) && t.short(30, 4000) {
+	case errortext.Thrown(first.s) && t.short(30, 4000):
 		return fails("exception", first.s, "the output is an exception")
-	}
-	if v.ask.is(content) {
+	case v.ask.is(content):
 		return finding{}
 	}
-	if l := t.last().s; errortext.Thrown(l) {
-		return fails("exception", l, "the output ends with an exception").unsure()
-	}
+	last, traced := t.last().s, false
 	for i := range t.lines {
+		traced = traced || errortext.Traces(t.lines[i].low())
 		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
 			return fails("exception", l, "the output holds an uncaught exception").unsure()
 		}
+	}
+	if traced && errortext.Thrown(last) {
+		return fails("exception", last, "the output ends with an uncaught exception").unsure()
 	}
 	return finding{}
 }

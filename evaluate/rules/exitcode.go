@@ -17,12 +17,12 @@ var exitPhrases = []string{
 
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.
-func exitCode(v *view, t *text) finding {
-	code, _ := v.exitStatus(t)
-	if code == 0 || t.total > 1 && v.ask.is(logger) { // of a log it is what it tells of
+func exitCode(v *view) finding {
+	code, _ := v.exitStatus(v.out)
+	if code == 0 || v.body.OK() || v.out.total > 1 && v.ask.is(logger) { // of a log it is what it tells of
 		return finding{}
 	}
-	return exitFinding(v, t, code)
+	return exitFinding(v, v.out, code)
 }
 
 func exitFinding(v *view, t *text, code int) finding {
@@ -32,16 +32,7 @@ func exitFinding(v *view, t *text, code int) finding {
 			return half("exit-code", quote, "exit status 1 is how this command says no or different")
 		}
 	}
-	f := fails("exit-code", quote, "it reports exit status "+strconv.Itoa(code))
-	switch code {
-	case 124, 137, 143:
-		f.cause = causeTimeout
-	case 126:
-		f.cause = causePermission
-	case 127:
-		f.cause = causeTool
-	}
-	return f
+	return fails("exit-code", quote, "it reports exit status "+strconv.Itoa(code))
 }
 
 // exitStatus is the status that the command line was told to print, else the one that
@@ -90,21 +81,11 @@ func reportedStatus(t *text) (code int, known bool) {
 		if i == 2 {
 			i = max(i, n-3)
 		}
-		if isField(t.lines[i].s) && isField(t.at(i-1).s) {
-			continue // a record that tells of another process
-		}
 		if code, known = exitStatusOf(&t.lines[i]); known {
 			return code, true
 		}
 	}
 	return 0, false
-}
-
-// isField reports whether a line is a field of a record laid out in columns: a name, a
-// colon, two blanks or more, a value.
-func isField(s string) bool {
-	_, value, _ := strings.Cut(s, ":")
-	return strings.HasPrefix(value, "  ")
 }
 
 // exitStatusOf reads a line whose point is the status: short, with the number at

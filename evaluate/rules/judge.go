@@ -12,13 +12,12 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "21"
+const ruleSet = "22"
 
 // Judge judges calls. It is immutable and safe for concurrent use.
 type Judge struct {
 	version string
 	rules   []rule
-	texts   []textRule
 	model   *score.Model
 	pool    *sync.Pool // of *scratch
 }
@@ -44,7 +43,7 @@ func New() *Judge {
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
 	return &Judge{
-		version: version, rules: rules, texts: textRules(), model: score.Default(),
+		version: version, rules: rules, model: score.Default(),
 		pool: &sync.Pool{New: func() any { return &scratch{shell: shellProgram{parser: newShellParser()}} }},
 	}
 }

@@ -8,7 +8,6 @@ import (
 // The lists of phrases that a line is searched for, all at once.
 const (
 	hasExit phrases.Marks = 1 << iota
-	hasProtocol
 	hasShellComplaint
 	hasPlainComplaint
 	hasParseFailure
@@ -22,7 +21,6 @@ var trouble = errortext.TroubleWords()
 // lineIndex covers those lists.
 var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasExit:           exitPhrases,
-	hasProtocol:       protocolPhrases,
 	hasShellComplaint: shellComplaints,
 	hasPlainComplaint: shellComplaints[:plainComplaints],
 	hasParseFailure:   parseComplaints,

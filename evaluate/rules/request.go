@@ -14,8 +14,6 @@ type request struct {
 	text    string // the strings of the input, decoded, one a line
 	command string // the shell command, or "" for a tool that runs none
 	shell   *shellProgram
-	// help is true when the request asks for a usage text.
-	help bool
 }
 
 // read fills in an empty request.
@@ -35,24 +33,10 @@ func (r *request) read(in *reading.Reading, t *tool, shell *shellProgram) {
 		r.purposes |= commanding
 		r.shell.read(r.command)
 		reads = r.shell.viewed
-		r.help = r.shell.asksHelp()
 	}
 	if reads {
 		r.purposes |= content
 	}
-}
-
-// renders reports whether the output is, by its length, a text of the input in another
-// language or in other words.
-func (v *view) renders() bool {
-	if v.body.OK() || !v.ask.is(renderer) {
-		return false
-	}
-	longest := 0
-	for s := range strings.SplitSeq(v.ask.text, "\n") {
-		longest = max(longest, len(s))
-	}
-	return longest > 6 && len(v.out.full)*5 >= longest*2 && len(v.out.full)*2 <= longest*5
 }
 
 // commandOf finds the member of an input object that holds a shell command.

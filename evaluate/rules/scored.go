@@ -16,14 +16,15 @@ import (
 // it need not even be likely, unless the output is content. Leaving out labelled outputs, a fifth
 // at a time, chose the bars of failures, but for the one of callers that tell.
 const (
-	complaintBar = 0.3 // of what a tool does, where a line of its output begins as a message of an error
+	complaintBar = 0.35 // of what a tool does, where a line of its output begins as a message of an error
 	messageBar   = 0.5
 	contentBar   = 0.72
 	commandBar   = 0.55 // of a command that does more than show what others wrote
 	memberBar    = 0.75 // of a structure, whose members are data more often than not
 	toldBar      = 0.9  // of a call whose source is known to report the tool's failures, and did not
 	nothingBar   = 0.6
-	soughtBar    = 0.45 // of a short message of a tool that looks for something
+	// sureBar is where a failure is certain: of outputs set aside .992 are failures from there on.
+	sureBar = 0.98
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
@@ -42,13 +43,15 @@ func scored(v *view) finding {
 			if failed >= messageBar {
 				why = fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
 			}
-			return fails(scoreRule, strongestLine(v.out), why).unsure()
+			f := fails(scoreRule, strongestLine(v.out), why)
+			f.sure = failed >= sureBar
+			return f
 		}
 	}
 	switch {
 	case v.holdsNothing():
 		return nothingFound("there is a place for what was found, and nothing in it")
-	case nothing >= nothingBar && !v.ask.is(commanding), v.saysNothing(nothing):
+	case nothing >= nothingBar && !v.ask.is(commanding):
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
 		return f
@@ -76,6 +79,9 @@ func (v *view) bar() float64 {
 // complains reports whether a line that the call did not bring begins as a message of an error:
 // programs often say first what they are about to do.
 func (v *view) complains() bool {
+	if errortext.FailureName(strings.TrimRight(v.out.full, ".!")) {
+		return true
+	}
 	for i := range v.out.lines {
 		l := &v.out.lines[i]
 		if errortext.Heads(l.low()) && !strings.Contains(v.ask.text, l.s) {
@@ -127,17 +133,6 @@ func (v *view) purpose() score.Purpose {
 		}
 	}
 	return score.Other
-}
-
-// saysNothing reports whether a short message of a tool that looks for something says that
-// there was nothing: it holds no number but 0 ("Found 0 files"), or none, and the score
-// takes it for that.
-func (v *view) saysNothing(nothing float64) bool {
-	t := v.out
-	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
-		return false
-	}
-	return nothing >= soughtBar && !strings.ContainsAny(t.full, "123456789")
 }
 
 // seeks reports whether the tool looks for something, and what it says is about that.

@@ -79,57 +79,55 @@ func TestALineThatBeginsAsAMessageOfAnErrorIsBelieved(t *testing.T) {
 	}
 }
 
-// Programs say of their own accord how they are used to those that use them wrongly, below their
-// complaint or version, too, and whether a shell or a tool runs them.
-func TestAUsageThatNobodyAskedForIsAFailure(t *testing.T) {
-	m, err := score.Decode(score.Encode([2]float64{-1.39, -9}, new([2][1 << score.Bits]float64))) // .2 of everything
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := rules.New().With(m)
-	const usage = "boxtool 1.47\nUsage: boxtool [-d depth] box"
-	for _, c := range []struct {
-		tool, input, output string
-		failed              bool
-	}{
-		{"bash", `{"command":"boxtool nuts"}`, usage, true},
-		{"boxtool", `{"query":"nuts"}`, usage, true},
-		{"boxtool", `{"query":"nuts"}`, "usage:\n  boxtool <box>", true},
-		{"boxtool", `{"query":"--help"}`, usage, false},
-		{"bash", `{"command":"boxtool --help"}`, usage, false},
-		{"boxtool_help", `{"topic":"boxes"}`, usage, false},
-		{"read_file", `{"path":"README"}`, usage, false},
-		{"disk", `{"id":7}`, "Usage: 45 %\nfree: 55 %", false},
-		{"boxtool", `{"query":"nuts"}`, strings.Repeat("nuts\n", 9) + usage, false},
-	} {
-		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
-		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
-			t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+func TestTheNameOfAFailureAloneNeedNotBeLikely(t *testing.T) {
+	j := rules.New().With(constant(t, -0.4)) // .4 of everything
+	for output, failed := range map[string]bool{"ROOM_NOT_AVAILABLE": true, "Refused!": true, "ROOM_BOOKED": false} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "book"}, Output: output, Success: true}, nil)
+		if got := v.Score == memoryd.ScoreFailure; got != failed {
+			t.Errorf("%s: %v by %s", output, v.Score, v.Rule)
 		}
 	}
 }
 
-// Usages are full of words for what may go wrong.
-func TestAUsageThatWasAskedForIsASuccess(t *testing.T) {
-	m, err := score.Decode(score.Encode([2]float64{3, -9}, new([2][1 << score.Bits]float64))) // .95 of everything
+func TestAScoreIsSureOnlyWhereItHardlyErrs(t *testing.T) {
+	for odds, sure := range map[float64]bool{3: false, 5: true} { // .95 and .99 of everything
+		v := rules.New().With(constant(t, odds)).Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "book"}, Output: "The room.", Success: true}, nil)
+		if v.Score != memoryd.ScoreFailure || v.Sure != sure {
+			t.Errorf("%v: %v, sure %v", odds, v.Score, v.Sure)
+		}
+	}
+}
+
+// constant is a score of the same logit for everything.
+func constant(t *testing.T, logit float64) *score.Model {
+	t.Helper()
+	m, err := score.Decode(score.Encode([2]float64{logit, -9}, new([2][1 << score.Bits]float64)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := rules.New().With(m)
-	const usage = "usage: boxtool [-d depth] box\n  --fail  stop at the first error"
-	for _, c := range []struct {
-		tool, input, output string
-		failed              bool
-	}{
-		{"bash", `{"command":"boxtool --help"}`, usage, false},
-		{"boxtool", `{"query":"--help"}`, usage, false},
-		{"boxtool_help", `{"topic":"boxes"}`, usage, false},
-		{"bash", `{"command":"boxtool --help"}`, "no such option: help\n" + usage, true},
-		{"bash", `{"command":"boxtool nuts"}`, usage, true},
-	} {
-		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
-		if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
-			t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+	return m
+}
+
+// Usages are full of words for what may go wrong.
+func TestAUsageIsWhatWasWantedOnlyIfItWasAskedFor(t *testing.T) {
+	for _, sure := range []float64{-3, 3} {
+		j := rules.New().With(constant(t, sure)) // .05 and .95 of everything
+		const usage = "usage: boxtool [-d depth] box\n  --fail  stop at the first error"
+		for _, c := range []struct {
+			tool, input, output string
+			failed              bool
+		}{
+			{"bash", `{"command":"boxtool --help"}`, usage, false},
+			{"boxtool", `{"query":"--help"}`, usage, false},
+			{"boxtool_help", `{"topic":"boxes"}`, usage, false},
+			{"bash", `{"command":"boxtool nuts"}`, usage, true},
+			{"bash", `{"command":"boxtool --help"}`, "no such option: help\n" + usage, sure > 0},
+			{"boxtool", `{"query":"nuts"}`, usage, sure > 0},
+		} {
+			v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
+			if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
+				t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ type diagnostic struct {
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
 func shellError(v *view, t *text) finding {
-	if !v.ask.is(commanding) {
+	if !v.ask.is(commanding) || t == v.out && v.body.OK() {
 		return finding{}
 	}
 	var hit, passed *line
@@ -57,7 +57,7 @@ func shellError(v *view, t *text) finding {
 		d, ok := v.diagnosticOf(l)
 		believed := i == 0 || d.sure || d.runs // so that quoted logs stay content
 		switch {
-		case !ok, !believed, t.chats(i, d.program):
+		case !ok, !believed:
 		case d.fatal:
 			return fails("shell-error", l.s, "the shell could not parse the command")
 		case v.masked(d):
@@ -79,15 +79,6 @@ func shellError(v *view, t *text) finding {
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it")
 	}
 	return finding{}
-}
-
-// chats reports whether line i is one of several that a program signs, and holds no word
-// of trouble: it tells how it goes.
-func (t *text) chats(i int, program string) bool {
-	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaintWord) {
-		return false
-	}
-	return strings.HasPrefix(t.at(i-1).s, program+":") || strings.HasPrefix(t.at(i+1).s, program+":")
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -130,9 +121,6 @@ func (v *view) diagnosticOf(l *line) (d diagnostic, ok bool) {
 // shellLine reads what follows "bash: " or "bash: line 1: ", in lower case.
 func shellLine(rest string) (diagnostic, bool) {
 	who, complaint, _ := strings.Cut(rest, ": ")
-	if strings.HasPrefix(who, "command not found") { // zsh
-		return diagnostic{program: baseName(complaint), sure: true}, true
-	}
 	if complaint == "" {
 		who, complaint = "", who
 	}

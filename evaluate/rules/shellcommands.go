@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -98,22 +97,6 @@ func (p *shellProgram) mentionsOnlyBefore(word string) bool {
 	return found
 }
 
-func (p *shellProgram) asksHelp() bool {
-	for i := range p.stages {
-		for j, w := range p.stages[i].words {
-			switch w {
-			case "--help", "-h", "-help", "-?", "/?", "--usage", "--version":
-				return true
-			case "help", "man", "info", "usage":
-				if j <= 1 {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // answersByStatus are commands that say "no" or "different" with exit status 1
 // and often without a word.
 var answersByStatus = phrases.Words(
@@ -138,18 +121,6 @@ var comparers = phrases.Words("diff", "cmp", "comm")
 
 // compares reports whether such a command runs last.
 func (p *shellProgram) compares() bool { return p.endsWith(comparers) }
-
-// searchers are commands that look for lines, and countOption is how they are told to print
-// how many they found: grep -c.
-var (
-	searchers   = phrases.Words("grep", "egrep", "fgrep", "zgrep", "rg", "ag")
-	countOption = regexp.MustCompile(`^(?:-[a-zA-Z]*c|--count)`)
-)
-
-// counts reports whether such a command runs last, and does so.
-func (p *shellProgram) counts() bool {
-	return p.endsWith(searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
-}
 
 // mayAnswerByStatus reports whether the program's status may be an answer.
 func (p *shellProgram) mayAnswerByStatus() bool { return p.endsWith(answersByStatus) }

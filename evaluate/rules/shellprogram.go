@@ -14,9 +14,8 @@ import (
 // commands decide the status of the whole and which cannot.
 //
 // The status of a pipeline is that of its last command, of a list that of its
-// last pipeline; a failure left of || is caught, left of && it decides, and
-// what runs in a substitution or as find's -exec … \; is not seen (POSIX.1-2024,
-// XCU 2.9; GNU findutils manual, "Single File").
+// last pipeline; a failure left of || is caught, left of && it decides
+// (POSIX.1-2024, XCU 2.9). What runs in a substitution is not looked at.
 type shellProgram struct {
 	parser   *syntax.Parser
 	source   string
@@ -189,7 +188,7 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			p.stmt(c.Stmt, at)
 		}
 	case *syntax.TestClause:
-		p.note([]string{"[["}, p.text(c), p.inner(c), at)
+		p.note([]string{"[["}, p.text(c), at)
 	}
 }
 
@@ -216,21 +215,14 @@ func (p *shellProgram) binary(c *syntax.BinaryCmd, at place) {
 	p.stmt(c.Y, right)
 }
 
-// call notes a simple command: without a name of its own the status is that of
-// the last substitution (x=$(cmd)).
+// call notes a simple command.
 func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	from := len(p.room)
 	for _, w := range c.Args {
 		p.room = append(p.room, p.word(w.Parts))
 	}
 	if words := withoutOpeners(p.room[from:]); len(words) > 0 {
-		p.note(words, p.text(s), p.inner(c), at)
-		return
-	}
-	for _, list := range p.inner(c) {
-		for _, s := range list {
-			p.stmt(s, place{decides: at.decides, piped: at.piped})
-		}
+		p.note(words, p.text(s), at)
 	}
 }
 
@@ -249,7 +241,7 @@ func withoutOpeners(words []string) []string {
 }
 
 // note files the commands that a simple command runs under deciding or masked.
-func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
+func (p *shellProgram) note(words []string, text string, at place) {
 	p.stages = append(p.stages, stage{words: words, text: text, piped: at.piped})
 	name := baseName(words[0])
 	was := len(p.commands)
@@ -260,8 +252,6 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	switch name {
 	case "xargs", "parallel":
 		p.file(xargsCommand(words[1:]), at.decides)
-	case "find":
-		p.exec(words, at.decides)
 	case "sh", "bash", "zsh", "dash", "ssh", "su", "eval", "timeout", "watch":
 		for _, w := range words[1:] {
 			if strings.ContainsAny(w, " ;|") {
@@ -278,7 +268,6 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	if at.final {
 		p.last = p.commands[was:len(p.commands):len(p.commands)]
 	}
-	p.subs(subs)
 }
 
 // shows reports whether a command prints what somebody else wrote.
@@ -298,38 +287,6 @@ func (p *shellProgram) file(name string, decides bool) {
 	if name = baseName(name); name != "" {
 		p.commands = append(p.commands, command{name, decides})
 	}
-}
-
-// subs files the commands of substitutions.
-func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
-	for _, list := range lists {
-		sub := shellProgram{parser: p.parser, source: p.source}
-		sub.list(list, place{})
-		p.commands = append(p.commands, sub.commands...)
-	}
-}
-
-// inner gives the substitutions in a node, but not those inside of them: $(…), `…`, <(…), >(…).
-func (p *shellProgram) inner(n syntax.Node) [][]*syntax.Stmt {
-	if !strings.ContainsAny(p.text(n), "`(") {
-		return nil
-	}
-	return substitutions(n)
-}
-
-func substitutions(n syntax.Node) (lists [][]*syntax.Stmt) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			lists = append(lists, n.Stmts)
-			return false
-		case *syntax.ProcSubst:
-			lists = append(lists, n.Stmts)
-			return false
-		}
-		return true
-	})
-	return lists
 }
 
 // text is a node as it stands in the source.
@@ -369,19 +326,6 @@ func (p *shellProgram) word(parts []syntax.WordPart) string {
 
 // unescaped takes off the backslashes before characters.
 var unescaped = strings.NewReplacer(`\\`, `\`, `\`, "")
-
-// exec files the commands of find's -exec: with + their failure shows in the
-// status of find, with ; it does not.
-func (p *shellProgram) exec(words []string, deciding bool) {
-	for i, w := range words[:len(words)-1] {
-		if executors[w] {
-			p.file(words[i+1], deciding && slices.Contains(words, "+"))
-		}
-	}
-}
-
-// executors are the options by which find runs a command.
-var executors = phrases.Words("-exec", "-execdir", "-ok")
 
 // xargsCommand is the command among the arguments of xargs.
 func xargsCommand(args []string) string {

@@ -69,7 +69,7 @@ func TestErrorHeadings(t *testing.T) {
 		"zero errors":               {"lint", q("x"), "Finished with 0 errors and 0 warnings", 1, ""},
 		"validated":                 {"validate", q("x"), "Validation successful: no issues", 1, ""},
 		"article":                   {"fetch", map[string]any{"url": "https://x.example"}, "Failure Is Not an Option\n\nThe film tells the story of...\n" + strings.Repeat("Line of prose.\n", 40), 1, ""},
-		"echo":                      {"think", map[string]any{"thought": "Error: I must check that the user exists"}, "Error: I must check that the user exists", 1, "echo"},
+		"echo":                      {"think", map[string]any{"thought": "Error: I must check that the user exists"}, "Error: I must check that the user exists", 1, ""},
 		"success in words":          {"create", q("x"), "Successfully created the file error_report.txt", 1, ""},
 		"answer that mentions none": {"status", q("x"), "The service is running. No failures in the last 24 hours.", 1, ""},
 		"number":                    {"calculator", q("x"), "404", 1, ""},
@@ -80,16 +80,16 @@ func TestErrorHeadings(t *testing.T) {
 
 func TestProtocolErrors(t *testing.T) {
 	run(t, map[string]example{
-		"MCP":                 {"tool", q("x"), "MCP error -32602: Invalid arguments for tool x: [{\"code\":\"invalid_type\"}]", 0, "protocol-error"},
-		"unknown tool":        {"tool", q("x"), "Unknown tool: frob", 0, "protocol-error"},
-		"agent executor":      {"tool", q("x"), "frob is not a valid tool, try one of [search, calc].", 0, "protocol-error"},
-		"pydantic":            {"tool", q("x"), "1 validation error for SearchInput\nquery\n  Field required [type=missing]", 0, "protocol-error"},
-		"schema":              {"tool", q("x"), "Input validation error: 'path' is a required property", 0, "protocol-error"},
-		"python call":         {"tool", q("x"), "f() got an unexpected keyword argument 'limit'", 0, "protocol-error"},
-		"python call missing": {"tool", q("x"), "search() missing 1 required positional argument: 'query'", 0, "protocol-error"},
-		"executing":           {"tool", q("x"), "Error executing tool search: 'NoneType' object is not iterable", 0, "protocol-error"},
+		"MCP":                 {"tool", q("x"), "MCP error -32602: Invalid arguments for tool x: [{\"code\":\"invalid_type\"}]", 0, ""},
+		"unknown tool":        {"tool", q("x"), "Unknown tool: frob", 0, ""},
+		"agent executor":      {"tool", q("x"), "frob is not a valid tool, try one of [search, calc].", 0, ""},
+		"pydantic":            {"tool", q("x"), "1 validation error for SearchInput\nquery\n  Field required [type=missing]", 0, ""},
+		"schema":              {"tool", q("x"), "Input validation error: 'path' is a required property", 0, ""},
+		"python call":         {"tool", q("x"), "f() got an unexpected keyword argument 'limit'", 0, ""},
+		"python call missing": {"tool", q("x"), "search() missing 1 required positional argument: 'query'", 0, ""},
+		"executing":           {"tool", q("x"), "Error executing tool search: 'NoneType' object is not iterable", 0, ""},
 		"tool use error":      {"Edit", q("x"), "<tool_use_error>File has not been read yet.</tool_use_error>", 0, ""},
-		"printed reply":       {"tool", q("x"), "meta=None content=[TextContent(type='text', text='boom')] isError=True", 0, "protocol-error"},
+		"printed reply":       {"tool", q("x"), "meta=None content=[TextContent(type='text', text='boom')] isError=True", 0, ""},
 		"printed reply ok":    {"tool", q("x"), "meta=None content=[TextContent(type='text', text='fine')] isError=False", 1, ""},
 	})
 }
@@ -151,7 +151,7 @@ func TestHalfOutcomes(t *testing.T) {
 		"refusal":             {"ask", q("x"), "I'm sorry, but I don't have enough information to answer that.", 0.5, ""},
 		"ignored parameter":   {"search", q("x"), "Warning: parameter 'sort' ignored\n1. First hit\n2. Second hit", 0.5, ""},
 		"partial":             {"sync", q("x"), "Partial results: 3 of 5 servers answered", 0.5, ""},
-		"json warning":        {"search", q("x"), `{"hits": [1,2], "warning": "limit reduced to 10"}`, 0.5, "body-warning"},
+		"json warning":        {"search", q("x"), `{"hits": [1,2], "warning": "limit reduced to 10"}`, 0.5, ""},
 		"empty from a getter": {"get_page", q("x"), "", 0.5, "empty-output"},
 		"empty from an actor": {"delete_file", q("x"), "", 1, "empty-output"},
 		"found":               {"find_file", q("missing_colon.py"), "Found 1 matches for \"missing_colon.py\" in /repo:\n/repo/tests/missing_colon.py", 1, ""},

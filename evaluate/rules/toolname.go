@@ -22,7 +22,6 @@ const (
 	actor                          // it changes something
 	inspector                      // it looks for problems
 	finder                         // it may find nothing
-	renderer                       // it gives back what it gets, in other words
 	logger                         // what it hands over is a log
 	runner                         // it runs command lines
 	// What follows is of a call, not of its tool.
@@ -34,7 +33,7 @@ const (
 var purposeOf = func() map[string]purposes {
 	of := map[string]purposes{}
 	for p, words := range map[purposes]phrases.Set{
-		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, renderer: renderers, logger: logNames,
+		reader: readerNames, actor: actors, inspector: inspectors, finder: finders, logger: logNames,
 		runner: shellNames,
 	} {
 		for w := range words {
@@ -87,9 +86,6 @@ var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "histo
 
 // shellNames are words of names of tools that run command lines.
 var shellNames = phrases.Words("bash", "shell", "sh", "terminal", "cmd", "zsh")
-
-// renderers are words of names of tools that give back what they get, in other words.
-var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
 
 var readerNames = phrases.Words(
 	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",

@@ -1,7 +1,6 @@
 package errortext
 
 import (
-	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,18 +37,6 @@ var firmHeads = []string{
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
-// nounHeads need a noun of programming after them: "unknown option" is a
-// message, "Unknown Pleasures" a title.
-var nounHeads = []string{
-	"invalid ", "unknown ", "unrecognized ", "unsupported ", "unexpected ", "missing ", "undefined ", "duplicate ",
-	"illegal ", "bad ", "incorrect ", "wrong ", "expired ", "unterminated ", "unbalanced ", "unmatched ", "unclosed ",
-}
-
-//go:embed nouns.txt
-var nouns string
-
-var programNouns = phrases.Words(strings.Fields(nouns)...)
-
 // Heads reports whether a line in lower case begins like an error message.
 func Heads(low string) bool {
 	s := Strip(low)
@@ -62,14 +49,8 @@ func Heads(low string) bool {
 	if _, joined := phrases.HasPrefixAny(counted, []string{" error occurred", " errors occurred"}); joined && s[0] != '0' {
 		return true
 	}
-	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
-		return headFits(head, s)
-	}
-	if head, ok := phrases.HasPrefixAny(s, nounHeads); ok {
-		rest := strings.TrimLeft(s[len(head):], "'\"`")
-		return programNouns[rest[:phrases.NameLen(rest)]] || programNouns[secondWord(rest)]
-	}
-	return false
+	head, firm := phrases.HasPrefixAny(s, firmHeads)
+	return firm && headFits(head, s)
 }
 
 // headFits tells the heads that also start ordinary sentences.
@@ -89,11 +70,6 @@ func headFits(head, s string) bool {
 // afterError is what follows the word "error" at the start of a message. A number does, but in
 // a table, with two blanks before it, that is how many there are.
 var afterError = regexp.MustCompile("^(?:$|[:!>|*)\"'`\\[\\](]|：|\\.(?:$|[ .])|-(?:$|[^a-z])|(?: \\t*|\\t[ \\t]*)\\d|[ \\t]+[-–—(\\[#\"])")
-
-func secondWord(s string) string {
-	_, rest, _ := strings.Cut(s, " ")
-	return rest[:phrases.NameLen(rest)]
-}
 
 // troubleWords mark a line as worth quoting, and a text as not certainly clean.
 var troubleWords = []string{

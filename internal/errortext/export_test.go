@@ -1,7 +1,4 @@
 package errortext
 
-// IsErrno and BadSQLState tell codes of errors.
-var (
-	IsErrno     = isErrno
-	BadSQLState = badSQLState
-)
+// IsErrno tells codes of errors.
+var IsErrno = isErrno

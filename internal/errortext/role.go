@@ -10,28 +10,22 @@ import (
 type role byte
 
 const (
-	roleNone     role = iota
-	roleError         // its value, if any, describes an error
-	roleFailed        // true means failed
-	roleSuccess       // false means failed
-	roleStatus        // a word or an HTTP status
-	roleCode          // a code that is 0 or 2xx when all is well
-	roleErrno         // an error code: anything but 0 is one
-	roleMessage       // text for people
-	rolePayload       // holds the result
-	roleEnvelope      // metadata about the call that may hold the outcome
-	roleWarning       // its value, if any, describes a warning
-	roleExit          // exit status of a process
+	roleNone    role = iota
+	roleError        // its value, if any, describes an error
+	roleFailed       // true means failed
+	roleSuccess      // false means failed
+	roleStatus       // a word or an HTTP status
+	roleCode         // a code that is 0 or 2xx when all is well
+	roleErrno        // an error code: anything but 0 is one
+	roleMessage      // text for people
+	rolePayload      // holds the result
+	roleExit         // exit status of a process
 	roleStderr
-	roleCount    // says how much there is, or repeats the request
 	roleIdentity // shows that the object is a record, not a reply
-	roleMoment   // when something happened to what the record is of
-	roleFindings // tells what an examination found
 )
 
 // roleNames are the normal keys of each role: lower case without separators.
 var roleNames = map[role]string{
-	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
 	roleError: "erro erros erreur erreurs errores fehler errore errori fout error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
 		"errordetail errordetails errortype errorinfo errinfo errdetails errortext errorreason errorstring errorsummary errortitle errordata errorcause errorcauses errorcontext toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
 		"servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
@@ -39,18 +33,13 @@ var roleNames = map[role]string{
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "statut estado stato status responsestatus statustext outcome",
 	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode resultcode",
-	roleErrno:   "errorcode errcode errno retcode errnum sqlstate signal grpcstatus grpccode",
+	roleErrno:   "errorcode errcode errno retcode errnum grpcstatus grpccode",
 	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information refusalreason failurereason statusreason declinereason errorreason",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
-	roleEnvelope: "meta header headers metadata state",
-	roleWarning:  "warning warnings",
 	roleExit:     "exit rc exitcode exitstatus returncode returnstatus",
 	roleStderr:   "stderr",
 	roleIdentity: "id uuid createdat created orderid userid url link href permalink",
-	roleMoment: "startedat finishedat completedat updatedat endedat failedat closedat createtime starttime endtime updatetime " +
-		"startdate enddate lastrun lastmodified started finished completed updated ended",
-	roleFindings: "valid isvalid passed compliant checked violations findings",
 }
 
 // roles is roleNames by key.

@@ -1,0 +1,46 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
+
+// usage: a text that says how a program is used is what was wanted if the call asked for that. From
+// a command that was asked for something else it means that its arguments were not understood.
+func usage(v *view) finding {
+	first := v.out.first()
+	if !strings.HasPrefix(errortext.Strip(first.low()), "usage") {
+		return finding{}
+	}
+	asked, name := strings.ToLower(v.ask.text), nameWords(v.call.Tool)
+	if slices.ContainsFunc([]string{"help", "h", "usage", "version", "man"}, func(w string) bool {
+		return phrases.HasWord(asked, w) || slices.Contains(name, w)
+	}) {
+		return works("usage", "it printed its usage, as asked")
+	}
+	if !v.ask.is(commanding) {
+		return finding{}
+	}
+	return fails("usage", first.s, "it printed its usage although that was not asked for")
+}
+
+// httpStatus: the last status line of a header dump, since after redirects that one counts.
+func httpStatus(v *view) (f finding) {
+	for i := range v.out.lines {
+		l := &v.out.lines[i]
+		if m := statusForm.FindStringSubmatch(l.s); m != nil && m[1] < "400" {
+			f = finding{}
+		} else if m != nil {
+			f = fails("http-status", l.s, "the server answered with an error status")
+			f.sure = i == 0 // no log of answers, but one
+		}
+	}
+	return f
+}
+
+// statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200.
+var statusForm = regexp.MustCompile(`^HTTP/\d(?:\.\d)? ([1-5]\d\d)\b`)
