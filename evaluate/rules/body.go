@@ -30,7 +30,7 @@ func structuredBody(v *view) finding {
 		return bodyArray(v, d)
 	}
 	r := errortext.ReadReply(d, 0)
-	if r.Exit != 0 {
+	if r.Exit != 0 && (!r.Record || v.ask.is(actor)) {
 		return byExit(v, &r)
 	}
 	for _, c := range r.Payloads {
@@ -63,6 +63,7 @@ func (v *view) evidence(r *errortext.Reply) (f finding) {
 	switch {
 	case r.Flag != 0:
 		return fails("body-flag", r.Said(), "its member "+quoted(r.Doc.Nodes[r.Flag].Key)+" says that it failed")
+	case r.Record && !v.ask.is(actor): // it may be what the record tells of: the score decides
 	case r.Error != 0 && r.Doc.Nodes[r.Error].Kind == loosejson.Array && v.ask.is(inspector): // what it was asked to find
 	case r.Error != 0:
 		f = fails("body-error", r.Said(), "its member "+quoted(r.Doc.Nodes[r.Error].Key)+" describes an error")
@@ -70,7 +71,6 @@ func (v *view) evidence(r *errortext.Reply) (f finding) {
 		n := &r.Doc.Nodes[r.Code]
 		f = fails("body-status", r.Said(), "its member "+quoted(n.Key)+" is "+quoted(textsafe.Head(n.Val, 20)))
 	}
-	f.sure = !r.Record
 	return f
 }
 

@@ -6,10 +6,10 @@
 //
 // Facts come first. They follow from how programs report failure, never from one tool. There
 // are four groups. Reported outcomes: flags, exit codes, HTTP statuses, error members of
-// structured bodies. Diagnostics: stack traces, shell messages, SQL and protocol errors,
-// outputs whose first words report a failure. Partial outcomes: empty results, results below
-// an error banner, errors that a shell pipeline ignored. History: whether the
-// tool is usually silent. If no fact decides, a learned score does: package score.
+// structured bodies. Diagnostics: stack traces, shell messages, a usage that
+// nobody asked for. Partial outcomes: empty results, results below an error banner, errors that
+// a shell pipeline ignored. History: whether the tool is usually silent. If no fact decides, a
+// learned score does: package score.
 //
 // An output may contain error words because they were requested: a log, source code, a page
 // about exceptions. So a word alone never decides. What counts is its place (first line, last

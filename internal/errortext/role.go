@@ -37,9 +37,10 @@ var roleNames = map[role]string{
 	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information refusalreason failurereason statusreason declinereason errorreason",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
-	roleExit:     "exit rc exitcode exitstatus returncode returnstatus",
-	roleStderr:   "stderr",
-	roleIdentity: "id uuid createdat created orderid userid url link href permalink",
+	roleExit:   "exit rc exitcode exitstatus returncode returnstatus",
+	roleStderr: "stderr",
+	roleIdentity: "id uuid createdat created orderid userid url link href permalink startedat finishedat completedat updatedat endedat failedat " +
+		"starttime endtime valid isvalid passed compliant",
 }
 
 // roles is roleNames by key.
