@@ -18,7 +18,7 @@ var exitPhrases = []string{
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.
 func exitCode(v *view) finding {
-	code, _ := v.exitStatus(v.out)
+	code, _ := v.exitStatus()
 	if code == 0 || v.body.OK() || v.out.total > 1 && v.ask.is(logger) { // of a log it is what it tells of
 		return finding{}
 	}
@@ -37,10 +37,10 @@ func exitFinding(v *view, t *text, code int) finding {
 
 // exitStatus is the status that the command line was told to print, else the one that
 // a line reports.
-func (v *view) exitStatus(t *text) (code int, known bool) {
+func (v *view) exitStatus() (code int, known bool) {
 	sh := v.ask.shell
 	if sh.told {
-		for _, l := range slices.Backward(t.lines) {
+		for _, l := range slices.Backward(v.out.lines) {
 			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))
 			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
 			code, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 8)
@@ -49,12 +49,12 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 			}
 		}
 	}
-	return reportedStatus(t)
+	return reportedStatus(v.out)
 }
 
 // endedWell reports whether a status of 0 is reported.
 func (v *view) endedWell() bool {
-	code, known := v.exitStatus(v.out)
+	code, known := v.exitStatus()
 	return known && code == 0
 }
 
@@ -70,7 +70,7 @@ func (v *view) givenStatus() (code int, known bool) {
 	if _ = json.Unmarshal(v.call.Metadata, &noted); noted.Exit != nil {
 		return *noted.Exit, true
 	}
-	return v.exitStatus(v.out)
+	return v.exitStatus()
 }
 
 // reportedStatus reads the status from the first two or the last three lines, where
