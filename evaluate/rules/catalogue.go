@@ -12,6 +12,7 @@ func catalogue() []rule {
 	return []rule{
 		{"success-flag", successFlag}, // the caller says that the call failed
 		{"structured-body", structuredBody},
+		{"protocol-error", protocolError},
 		{"exit-code", exitCode},
 		{"shell-error", func(v *view) finding { return shellError(v, v.out) }},
 		{"exception", exception},

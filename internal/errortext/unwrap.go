@@ -75,6 +75,9 @@ func unwrapText(text string) string {
 	return text
 }
 
+// IsWrapped reports whether a text is a message that a framework passes on behind words of its own.
+func IsWrapped(text string) bool { return unwrapText(text) != text }
+
 // messages collects the texts of a structure that describe an error.
 type messages struct {
 	doc   *loosejson.Doc

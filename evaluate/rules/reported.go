@@ -28,6 +28,14 @@ func usage(v *view) finding {
 	return fails("usage", first.s, "it printed its usage although that was not asked for")
 }
 
+// protocolError: "Error calling tool x: ..." is no content, whatever the tool is for.
+func protocolError(v *view) finding {
+	if !errortext.IsWrapped(v.out.full) {
+		return finding{}
+	}
+	return fails("protocol-error", v.out.first().s, "the tool protocol or framework reports that the call failed")
+}
+
 // httpStatus: the last status line of a header dump, since after redirects that one counts.
 func httpStatus(v *view) (f finding) {
 	for i := range v.out.lines {
