@@ -2,6 +2,7 @@ package errortext
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -50,11 +51,7 @@ func (r *Reply) member(c int32, ro role) {
 			r.Flag = c
 		}
 	case roleStatus, roleCode, roleErrno:
-		if isBad(r.Doc.Number(c), ro) {
-			r.Code = c
-		} else if ro == roleStatus && FailureName(n.Val) {
-			r.status = c
-		}
+		r.outcome(c, ro)
 	case roleMessage:
 		r.message = cmp.Or(r.message, c)
 	case rolePayload:
@@ -68,6 +65,15 @@ func (r *Reply) member(c int32, ro role) {
 	case roleIdentity:
 		r.Record = true
 	default:
+	}
+}
+
+// outcome reads a status or code member.
+func (r *Reply) outcome(c int32, ro role) {
+	if isBad(r.Doc.Number(c), ro) {
+		r.Code = c
+	} else if ro == roleStatus && FailureName(r.Doc.Nodes[c].Val) {
+		r.status = c
 	}
 }
 
@@ -87,12 +93,7 @@ func (r *Reply) says(c int32) bool {
 
 // HasResult reports whether the reply brings one.
 func (r *Reply) HasResult() bool {
-	for _, c := range r.Payloads {
-		if r.holds(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Payloads, r.holds)
 }
 
 // holds reports whether a value is anything but null, a void text, or objects without more.
