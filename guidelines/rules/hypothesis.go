@@ -125,7 +125,7 @@ var conditions = []condition{
 		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
 	},
 	isAfter: {
-		name: "is_after", line: "Give no {q} that comes before {p}",
+		name: "is_after", finer: true, line: "Give no {q} that comes before {p}",
 		holds: func(h *hypothesis, r *row, v value) bool { w := r.in[h.q]; return v != w && !v.before(w) },
 	},
 	aboveWithout: {

@@ -236,3 +236,21 @@ func TestHowLongPathsAreSaysNothing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Of two numbers that no message names, one is below the other in some calls by chance.
+func TestThatANumberIsBelowAnotherIsNoRuleOfThreeCalls(t *testing.T) {
+	t.Parallel()
+	for failed, want := range map[int]bool{3: false, 6: true} {
+		var calls []Call
+		for i := range 6 {
+			calls = append(calls, call(2*i, fmt.Sprintf(`{"left":%d,"slide":%d,"top":%d}`, 2+i%4, 1+i%2, i%5), ""))
+			if i < failed {
+				calls = append(calls, call(2*i+1, fmt.Sprintf(`{"left":%d,"slide":%d,"top":%d}`, 2+i%2, 4+i%2, i%5), "refused"))
+			}
+			calls = append(calls, call(2*i, fmt.Sprintf(`{"left":%d,"slide":%d,"top":%d}`, 4+i%4, 4, i%5), ""))
+		}
+		if got := lines(Find("draw", calls)); strings.Contains(got, "comes before") != want {
+			t.Errorf("%d calls: %q", failed, got)
+		}
+	}
+}
