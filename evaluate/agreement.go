@@ -1,23 +1,40 @@
 package evaluate
 
 import (
-	"maps"
+	"log/slog"
 	"strings"
 	"sync"
 
 	"memoryd"
+	"memoryd/internal/stats"
 )
 
-// Agreement counts how often a model's scores equal what the rules and people said about the same
-// calls, since the start. It is safe for concurrent use.
+// Agreement compares a model's scores with what the rules and people said about the same
+// calls, since the start. It warns if the newest scores agree less than those before, for
+// example because a provider replaced the model or a prompt stopped working. It is safe for
+// concurrent use.
 type Agreement struct {
-	mu               sync.Mutex
-	agreed, differed map[string]int64
+	log *slog.Logger
+
+	mu   sync.Mutex
+	with map[string]*compared
 }
 
-// NewAgreement returns an Agreement that has counted nothing.
-func NewAgreement() *Agreement {
-	return &Agreement{agreed: map[string]int64{"rules": 0, "people": 0}, differed: map[string]int64{"rules": 0, "people": 0}}
+// compared is what another judge said of the model's calls.
+type compared struct {
+	newest        []bool
+	n, agreed     int64
+	before, alike int // of what left the newest, and how many of them agreed
+	warned        bool
+}
+
+// newestCompared are looked at each time that so many came. With intervals of 95 % that do
+// not overlap, a steady judge raises about one false alarm in two hundred looks.
+const newestCompared = 200
+
+// NewAgreement returns an empty Agreement.
+func NewAgreement(log *slog.Logger) *Agreement {
+	return &Agreement{log: log, with: map[string]*compared{"rules": {}, "people": {}}}
 }
 
 // Judged records the judge's score before any limit, and the rules' score.
@@ -40,17 +57,40 @@ func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if one.Score == other.Score {
-		a.agreed[with]++
+	c, agreed := a.with[with], one.Score == other.Score
+	c.n++
+	c.newest = append(c.newest, agreed)
+	if agreed {
+		c.agreed++
+	}
+	if len(c.newest) < newestCompared {
 		return
 	}
-	a.differed[with]++
+	now := 0
+	for _, same := range c.newest {
+		if same {
+			now++
+		}
+	}
+	fell := c.before > 0 && stats.Wilson(now, newestCompared)[1] < stats.Wilson(c.alike, c.before)[0]
+	if fell && !c.warned {
+		a.log.Warn("the judge agrees less than before", "with", with, "before", float64(c.alike)/float64(c.before), "now",
+			float64(now)/newestCompared)
+	}
+	if c.warned = fell; !fell { // a judge that went bad is not measured by itself
+		c.before, c.alike = c.before+newestCompared, c.alike+now
+	}
+	c.newest = c.newest[:0]
 }
 
-// Counts returns the comparisons that agreed and that differed, by what the judge was compared
+// Counts are the comparisons that agreed and that differed, by what the judge was compared
 // with.
 func (a *Agreement) Counts() (agreed, differed map[string]int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return maps.Clone(a.agreed), maps.Clone(a.differed)
+	agreed, differed = map[string]int64{}, map[string]int64{}
+	for with, c := range a.with {
+		agreed[with], differed[with] = c.agreed, c.n-c.agreed
+	}
+	return agreed, differed
 }

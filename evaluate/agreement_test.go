@@ -1,6 +1,9 @@
 package evaluate_test
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"memoryd"
@@ -12,7 +15,7 @@ func scored(by string, score float64) memoryd.Evaluation {
 }
 
 func TestAgreementIsCounted(t *testing.T) {
-	a := evaluate.NewAgreement()
+	a := evaluate.NewAgreement(slog.New(slog.DiscardHandler))
 	for i, score := range []float64{1, 1, 0.5, 0} {
 		a.Judged(scored("llm:m", score), scored("rules", []float64{1, 0, 0.5, 0.5}[i]))
 	}
@@ -23,5 +26,26 @@ func TestAgreementIsCounted(t *testing.T) {
 	agreed, differed := a.Counts()
 	if agreed["rules"] != 2 || differed["rules"] != 2 || agreed["people"] != 0 || differed["people"] != 1 {
 		t.Errorf("agreed %v, differed %v", agreed, differed)
+	}
+}
+
+func TestAJudgeThatAgreesLessIsNoticedOnce(t *testing.T) {
+	var log bytes.Buffer
+	a := evaluate.NewAgreement(slog.New(slog.NewTextHandler(&log, nil)))
+	feed := func(n, agreeing int) int {
+		for i := range n {
+			a.Judged(scored("llm:m", 1), scored("rules", map[bool]float64{true: 1}[i%10 < agreeing]))
+		}
+		return strings.Count(log.String(), "agrees less")
+	}
+	if n := feed(1000, 9); n != 0 {
+		t.Fatalf("a steady judge was warned of %d times", n)
+	}
+	if n := feed(1000, 5); n != 1 {
+		t.Fatalf("a drop was told %d times, want 1", n)
+	}
+	feed(1000, 9)
+	if n := feed(1000, 5); n != 2 {
+		t.Errorf("a second drop was not told: %d", n)
 	}
 }

@@ -18,21 +18,25 @@ func (u *unusable) Unwrap() error { return u.err }
 
 // askModel asks the model about one call: again with much less of the call if it
 // was too long, and again with the reason if the answer was of no use, each once.
-func (d *Evaluator) askModel(ctx context.Context, j *job) outcome {
+// An answer that told of an earlier call is asked for again without those.
+func (d *Evaluator) askModel(ctx context.Context, j *job, examples []example) outcome {
 	b, remark, shrunk := j.brief, "", false
 	for {
-		e, err := d.request(ctx, j, b, remark)
+		e, err := d.request(ctx, j, b, examples, remark)
 		unread, isUnread := errors.AsType[*unusable](err)
 		switch {
 		case err == nil:
 			return outcome{j: j, known: known{e: e}}
 		case isUnread && remark == "":
 			remark = wantSingle(unread.err)
+			if errors.Is(err, errForeign) {
+				examples = nil
+			}
 			d.counters.count(func(s *Stats) { s.Reasked++ })
 		case isUnread:
 			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread}}
 		case reasonOf(err) == reasonTooLong && !shrunk:
-			b, shrunk = b.shrunk(), true
+			b, examples, shrunk = b.shrunk(), nil, true
 		default:
 			return outcome{j: j, err: err}
 		}
@@ -40,19 +44,20 @@ func (d *Evaluator) askModel(ctx context.Context, j *job) outcome {
 }
 
 // request makes one request about one call.
-func (d *Evaluator) request(ctx context.Context, j *job, b brief, remark string) (memoryd.Evaluation, error) {
-	p, nonce := request(d.prompt, j.ref, b, remark)
+func (d *Evaluator) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
+	p, nonce := request(d.prompt, j.ref, examples, b, remark)
 	c, err := d.complete(ctx, p, j)
 	if err != nil {
 		return memoryd.Evaluation{}, err
 	}
-	v, mended, err := readReply(c.Text, nonce)
+	v, used, err := readReply(c.Text, nonce)
+	if err == nil && leaks(v, b.text(), examples) {
+		err = errForeign
+	}
 	if err != nil {
 		return memoryd.Evaluation{}, &unusable{err}
 	}
-	if mended {
-		d.counters.count(func(s *Stats) { s.Repaired++ })
-	}
+	d.counters.repaired(used)
 	return d.evaluation(v, c.Model), nil
 }
 

@@ -50,6 +50,8 @@ type Config struct {
 	// MaxContext limits, in bytes each, what the model sees of a tool's description and of
 	// the agent's task, if a call's metadata has them (see settingOf); 0 hides both.
 	MaxContext int `yaml:"-"`
+	// EarlierVerdicts is the number of earlier evaluations of the tool that the model sees.
+	EarlierVerdicts int `yaml:"-"`
 	// PromptFile replaces the built-in instructions; "" uses those.
 	PromptFile string `yaml:"prompt_file"`
 
@@ -93,13 +95,13 @@ const (
 )
 
 // UnmarshalYAML decodes a section and keeps constants that are not settings. The model's
-// agreement was measured with what it sees (800, 1,200, 600 bytes). A request
+// agreement was measured with what it sees (800, 1,200, 600 bytes, two verdicts). A request
 // outlasts the model's own three minutes. Waits double up to a quarter of an hour. A
 // workspace can have 20,000 tools.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Workers, c.QueueSize, c.ProfileTools, c.MaxAttempts = 32, 4096, 20_000, 5
-	c.MaxInput, c.MaxOutput, c.MaxContext = 800, 1200, 600
+	c.MaxInput, c.MaxOutput, c.MaxContext, c.EarlierVerdicts = 800, 1200, 600, 2
 	c.RequestTimeout, c.RetryMin, c.RetryMax = 5*time.Minute, 2*time.Second, 15*time.Minute
 	err := unmarshal((*settings)(c))
 	c.SweepInterval = c.Lease / 24

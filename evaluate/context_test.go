@@ -64,7 +64,7 @@ func TestAHostileSettingStaysInItsEnvelope(t *testing.T) {
 		c := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "t"}, Input: json.RawMessage(`{}`), Output: "ok", Metadata: metadata}
 		b := newBrief(&c, 800, 800)
 		b.setting = settingOf(c.Metadata, 200)
-		p, nonce := request(system, c.ToolRef, b, "")
+		p, nonce := request(system, c.ToolRef, nil, b, "")
 		if strings.Count(p.User, nonce) != 2 || strings.Count(p.User, "<<<") != 2 || strings.Count(p.User, "\n") != 3 || !utf8.ValidString(p.User) {
 			rt.Fatalf("the block has more than its two marks: %q", p.User)
 		}

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,7 @@ func wantAllCosts(t *testing.T, s *fakeStore, d *Evaluator) {
 	}
 }
 
-func TestACallCostsWhatTheTryThatJudgedItDid(t *testing.T) {
+func TestACallsCostHoldsItsFailedTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
@@ -52,23 +53,29 @@ func TestACallCostsWhatTheTryThatJudgedItDid(t *testing.T) {
 		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
+		if e := s.call(call.Key).Evaluation; e.Cost != (memoryd.Cost{}) {
+			t.Errorf("a pending call has %+v", e)
+		}
 		time.Sleep(time.Hour)
 		e := s.call(call.Key).Evaluation
-		if want := (memoryd.Cost{Requests: 2, PromptTokens: 200, CompletionTokens: 20}); e.State != memoryd.Judged || e.Cost != want {
+		if want := (memoryd.Cost{Requests: 5, PromptTokens: 500, CompletionTokens: 50}); e.State != memoryd.Judged || e.Cost != want {
 			t.Errorf("got %+v, want cost %+v", e, want)
+		}
+		if len(d.costs.open) != 0 {
+			t.Errorf("open bills: %v", d.costs.open)
 		}
 		d.Stop()
 	})
 }
 
-func TestACallThatIsGivenUpCostsItsLastTry(t *testing.T) {
+func TestACallThatIsGivenUpHasItsCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeStore()
 		d := testEvaluator(t, s, always("no idea", nil), unsure, func(c *Config) { c.MaxAttempts = 2 })
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		time.Sleep(time.Hour)
-		if e := s.call(call.Key).Evaluation; e.State != memoryd.Failed || e.Cost.Requests != 2 || e.Cost.PromptTokens != 200 {
+		if e := s.call(call.Key).Evaluation; e.State != memoryd.Failed || e.Cost.Requests != 4 || e.Cost.PromptTokens != 400 {
 			t.Errorf("got %+v", e)
 		}
 		d.Stop()
@@ -98,4 +105,61 @@ func TestRulesCacheAndJoinedCallsCostNothing(t *testing.T) {
 		wantAllCosts(t, s, d)
 		d.Stop()
 	})
+}
+
+func TestEveryRequestIsOnSomeCallsBill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), &scripted{}
+		m.answer = func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
+			time.Sleep(time.Second)
+			switch n % 5 {
+			case 3:
+				return "", modelError("server", true, 0)
+			case 4:
+				return "garbage", nil
+			}
+			return reply(1), nil
+		}
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 2 })
+		d.Start(t.Context())
+		var calls []memoryd.Call
+		for i := range 13 {
+			calls = append(calls, someCall(i, fmt.Sprint("output ", i)))
+		}
+		calls = record(t.Context(), d, s, calls...)
+		time.Sleep(time.Hour)
+		for _, c := range calls {
+			if e := s.call(c.Key).Evaluation; e.State != memoryd.Judged || e.Cost.Requests == 0 {
+				t.Errorf("got %+v", e)
+			}
+		}
+		wantAllCosts(t, s, d)
+		d.Stop()
+	})
+}
+
+func TestACostSurvivesAStoreThatWasDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeStore()
+		d := testEvaluator(t, s, always(reply(1), nil), unsure, nil)
+		d.Start(t.Context())
+		s.mu.Lock()
+		s.failNext = writeTries
+		s.mu.Unlock()
+		record(t.Context(), d, s, someCall(1, "out"))
+		time.Sleep(10 * time.Minute)
+		wantAllCosts(t, s, d)
+		d.Stop()
+	})
+}
+
+func TestBillsAreBounded(t *testing.T) {
+	b := newCosts()
+	for i := range maxBills + 10 {
+		b.add(jobID{key: memoryd.CallKey{byte(i), byte(i >> 8), byte(i >> 16)}}, memoryd.Cost{Requests: 1})
+	}
+	b.add(jobID{workspace: "free"}, memoryd.Cost{})
+	if len(b.open) != maxBills {
+		t.Errorf("%d bills", len(b.open))
+	}
 }

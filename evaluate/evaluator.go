@@ -35,6 +35,7 @@ type Evaluator struct {
 	queue    *queue
 	reclaim  sync.Mutex // held while a worker takes lapsed calls up again
 	counters *counters
+	costs    *costs
 	observer func(Event)
 	health   health
 
@@ -56,7 +57,7 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	d := &Evaluator{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
 		queue: newQueue(cfg.QueueSize), counters: &counters{},
-		observer: func(Event) {}, worker: lifecycle.NewWorker(logger, "judging"),
+		costs: newCosts(), observer: func(Event) {}, worker: lifecycle.NewWorker(logger, "judging"),
 	}
 	d.cache = newEvaluationCache(ledger, d.counters)
 	switch {
@@ -69,7 +70,7 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	case d.judge != JudgeRules:
 		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model: configure one in the llm section", d.judge)
 	}
-	d.profiles = newProfiles(cfg, ledger, now)
+	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)
 	var err error
 	if d.prompt, err = loadPrompt(cfg.PromptFile); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
@@ -85,7 +86,7 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 func versionOf(cfg Config, prompt, model string) string {
 	h := sha256.New()
 	for _, part := range []string{
-		model, prompt, string(answerSchema()), fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.MaxContext),
+		model, prompt, string(answerSchema()), fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.MaxContext, cfg.EarlierVerdicts),
 	} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
@@ -294,6 +295,7 @@ func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decisi
 		v, ok = decision{o.ruled, o.ruled}, true
 	}
 	if ok {
+		v.e.Cost = d.costs.close(j.id())
 		return j, v, true
 	}
 	in, joined := d.queue.add(j)

@@ -189,8 +189,9 @@ func reply(score float64) string {
 
 // shown is the data block of a prompt, read back.
 type shown struct {
-	Tool string    `json:"tool"`
-	Call shownCall `json:"call"`
+	Tool    string           `json:"tool"`
+	Earlier []map[string]any `json:"earlier_verdicts"`
+	Call    shownCall        `json:"call"`
 }
 
 type shownCall struct {

@@ -100,6 +100,28 @@ func TestAWaitingCallTakesThePersonsVerdict(t *testing.T) {
 	})
 }
 
+func TestTheToolsProfileLearnsACorrection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
+		d.Start(t.Context())
+		first := record(t.Context(), d, s, someCall(1, "out"))[0]
+		record(t.Context(), d, s, someCall(2, "other"))
+		time.Sleep(time.Hour)
+		s.overrule(t, d, first, corrected(0))
+		record(t.Context(), d, s, someCall(3, "third"))
+		p := m.prompts[len(m.prompts)-1]
+		scores := map[string]any{}
+		for _, e := range blockOf(t, p).Earlier {
+			scores[e["output"].(string)] = e["score"]
+		}
+		if scores["out"] != 0.0 || scores["other"] != 1.0 {
+			t.Errorf("the model is shown %v", scores)
+		}
+		d.Stop()
+	})
+}
+
 func TestACorrectionIsAVerdict(t *testing.T) {
 	d := testEvaluator(t, newFakeStore(), nil, unsure, nil)
 	if err := d.Overruled(t.Context(), someCall(1, "out"), memoryd.PendingEvaluation()); !memoryd.IsKind(err, memoryd.Invalid) {

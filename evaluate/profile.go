@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,12 +13,23 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// profile is what is remembered of one tool: its history as the rules see it, and what is known
-// of its kinds of outputs.
+// example is an earlier evaluation as the model is shown it.
+type example struct {
+	Input  excerpt `json:"input"`
+	Output excerpt `json:"output"`
+	Score  float64 `json:"score"`
+}
+
+// exampleText bounds an example's input and its output, in bytes each.
+const exampleText = 120
+
+// profile is what is remembered of one tool: its history as the rules see it,
+// and the newest evaluation at each level.
 type profile struct {
 	mu      sync.Mutex
 	expires time.Time // zero: not loaded
 	rules   *rules.Profile
+	newest  [3]*example // failure, partial, success
 	book    *kinds.Book
 	// questions is how many the tool may ask the model; see questionsAtOnce.
 	questions float64
@@ -31,12 +43,15 @@ type profiles struct {
 	cfg    Config
 	ledger Ledger
 	now    func() time.Time
+	// examples: is there a model that will be shown any?
+	examples bool
+
 	byTool *lru.Cache[memoryd.ToolRef, *profile]
 }
 
-func newProfiles(cfg Config, l Ledger, now func() time.Time) *profiles {
+func newProfiles(cfg Config, examples bool, l Ledger, now func() time.Time) *profiles {
 	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
-	return &profiles{cfg: cfg, ledger: l, now: now, byTool: byTool}
+	return &profiles{cfg: cfg, ledger: l, now: now, examples: examples, byTool: byTool}
 }
 
 func (ps *profiles) of(ref memoryd.ToolRef) *profile {
@@ -83,10 +98,15 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 		p.expires = ps.now().Add(profileRetry)
 		return err
 	}
-	p.rules = new(rules.Profile)
+	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {
 		p.rules.Observe(&calls[i])
 		p.calls = max(p.calls, calls[i].Seq)
+	}
+	for i := range slices.Backward(calls) {
+		if p.newest[levelIndex(calls[i].Evaluation.Score)] == nil {
+			ps.show(p, &calls[i])
+		}
 	}
 	p.expires = now.Add(profileTTL)
 	return nil
@@ -115,4 +135,41 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 func (ps *profiles) observe(p *profile, c *memoryd.Call) {
 	p.rules.Observe(c)
 	p.earn()
+	ps.show(p, c)
+}
+
+// show makes a call the newest example of its level, if it was judged. The profile's lock is
+// held.
+func (ps *profiles) show(p *profile, c *memoryd.Call) {
+	if !ps.examples || c.Evaluation.State != memoryd.Judged {
+		return
+	}
+	p.newest[levelIndex(c.Evaluation.Score)] = &example{
+		Input:  excerptOf(string(memoryd.InputText(c.Input)), exampleText),
+		Output: excerptOf(c.Output, exampleText),
+		Score:  c.Evaluation.Score,
+	}
+}
+
+func levelIndex(score float64) int {
+	switch {
+	case score <= memoryd.ScoreFailure:
+		return 0
+	case score < memoryd.ScoreSuccess:
+		return 1
+	}
+	return 2
+}
+
+// examples gives up to n of the newest evaluations, one for each level: success
+// and failure before partial, which lies between them. Calls whose text addresses
+// the judge are no examples.
+func (p *profile) examples(n int) []example {
+	var list []example
+	for _, i := range []int{2, 0, 1} {
+		if e := p.newest[i]; e != nil && !textAddressesJudge(e.text()) {
+			list = append(list, *e)
+		}
+	}
+	return list[:min(n, len(list))]
 }

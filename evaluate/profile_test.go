@@ -61,6 +61,25 @@ func TestProfilesAreBounded(t *testing.T) {
 	}
 }
 
+func TestTheModelSeesEarlierVerdicts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), always(reply(1), nil)
+		for i, score := range []float64{1, 0, 0.5, 1, 0} {
+			c := someCall(100+i, fmt.Sprintf("earlier %d", i))
+			c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: score, Summary: "obey me"}
+			s.put(c)
+		}
+		d := testEvaluator(t, s, m, unsure, nil)
+		d.Start(t.Context())
+		record(t.Context(), d, s, someCall(1, "out"))
+		got := blockOf(t, m.prompts[0]).Earlier
+		if len(got) != 2 || got[0]["output"] != "earlier 3" || got[0]["score"] != 1.0 || got[1]["output"] != "earlier 4" || got[1]["score"] != 0.0 {
+			t.Errorf("got %v", got)
+		}
+		d.Stop()
+	})
+}
+
 func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newFakeStore(), always(reply(1), nil)

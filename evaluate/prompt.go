@@ -65,8 +65,8 @@ const answerTokens = 384
 
 // request builds the request for a call. remark, when not empty, stands behind the data and
 // is ours. It gives the nonce of the data block as well.
-func request(system string, ref memoryd.ToolRef, b brief, remark string) (memoryd.Prompt, string) {
-	user, nonce := envelope(document(ref.Tool, b))
+func request(system string, ref memoryd.ToolRef, earlier []example, b brief, remark string) (memoryd.Prompt, string) {
+	user, nonce := envelope(document(ref.Tool, earlier, b))
 	user += "\nJudge the call in the block."
 	if remark != "" {
 		user += "\n" + remark
@@ -245,13 +245,14 @@ func memberOf(raw json.RawMessage, limit int, objects bool) json.Marshaler {
 // doc is the data block of a request. Everything in it comes from callers and
 // tools and is not to be trusted, the tool's name included.
 type doc struct {
-	Tool string `json:"tool"`
-	Call brief  `json:"call"`
+	Tool    string    `json:"tool"`
+	Earlier []example `json:"earlier_verdicts,omitempty"`
+	Call    brief     `json:"call"`
 }
 
 // document gives the data block's JSON.
-func document(tool string, b brief) []byte {
-	text, err := plainJSON(doc{tool, b})
+func document(tool string, earlier []example, b brief) []byte {
+	text, err := plainJSON(doc{tool, earlier, b})
 	if err != nil {
 		// A brief holds only what can be encoded, so this is a defect; the
 		// worker turns the panic into a failed attempt.

@@ -280,11 +280,19 @@ func (d *Evaluator) judgeJob(ctx context.Context, j *job) outcome {
 func (d *Evaluator) askSafely(ctx context.Context, j *job) (o outcome) {
 	log := d.log.With("workspace", j.ref.Workspace, "tool", j.ref.Tool)
 	err := lifecycle.Do(ctx, log, "judging", func() error {
-		o = d.askModel(ctx, j)
+		o = d.askModel(ctx, j, d.examples(ctx, j.ref))
 		return nil
 	})
 	if err != nil {
 		return outcome{j: j, err: &memoryd.ModelError{Reason: reasonInternal, Err: err}}
 	}
 	return o
+}
+
+func (d *Evaluator) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {
+	if d.cfg.EarlierVerdicts > 0 {
+		// Without the history there are no examples, which does no harm.
+		_ = d.profiles.with(ctx, ref, func(p *profile) { list = p.examples(d.cfg.EarlierVerdicts) })
+	}
+	return list
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,50 +13,71 @@ import (
 func TestReadReply(t *testing.T) {
 	const whole = `{"evaluation":"The query was specific.","failed_checks":[],"score":1.0,"summary":"Found ten results."}`
 	for name, c := range map[string]struct {
-		text   string
-		score  float64
-		mended bool
+		text    string
+		score   float64
+		repairs string
 	}{
-		"as asked":                    {whole, 1, false},
-		"with white space":            {"\n  " + whole + "\n\n", 1, false},
-		"byte order mark":             {"\uFEFF" + whole, 1, true},
-		"code block":                  {"```json\n" + whole + "\n```", 1, true},
-		"code block without language": {"```\n" + whole + "\n```", 1, true},
-		"prose around":                {"Here is my verdict:\n" + whole + "\nLet me know!", 1, true},
-		"prose with braces":           {"The set {a, b} is fine. " + whole, 1, true},
-		"thinking before":             {"<think>maybe {\"score\": 0}?</think>" + whole, 1, true},
-		"closing think tag only":      {"it failed, {\"score\": 0}\n</think>\n" + whole, 1, true},
-		"trailing comma":              {`{"score": 0.5, "summary": "x", "evaluation": "y",}`, 0.5, true},
-		"missing comma":               {"{\"score\": 0.5\n\"summary\": \"x\"\n\"evaluation\": \"y\"}", 0.5, true},
-		"single quotes":               {`{'score': 0.5, 'summary': 'it''s', 'evaluation': 'the tool's answer'}`, 0.5, true},
-		"typographic quotes":          {`{“score”: 0.5, “summary”: “x”}`, 0.5, true},
-		"bare names":                  {`{score: 0.5, summary: "x"}`, 0.5, true},
-		"python literals":             {`{"score": 0.5, "failed_checks": None, "summary": "x"}`, 0.5, true},
-		"comments":                    {"{\"score\": 0.5, // half\n \"summary\": \"x\" /* done */}", 0.5, true},
-		"line ends in strings":        {"{\"score\": 0.5, \"summary\": \"a\nb\"}", 0.5, true},
-		"unescaped quotes":            {`{"summary": "The "foo" call failed", "score": 0}`, 0, true},
-		"cut after the score":         {`{"score": 0.5, "summary": "The query was too gen`, 0.5, true},
-		"cut after a member":          {`{"evaluation": "y", "score": 0.5,`, 0.5, true},
-		"wrapped":                     {`{"result": ` + whole + `}`, 1, false},
-		"in an array":                 {`[` + whole + `]`, 1, true},
-		"in a batch of one":           {`{"verdicts": [` + whole + `]}`, 1, false},
-		"score as a string":           {`{"score": "0.5", "summary": "x"}`, 0.5, true},
-		"score as a word":             {`{"score": "partial", "summary": "x"}`, 0.5, true},
-		"score between levels":        {`{"score": 0.7, "summary": "x"}`, 0.5, true},
-		"minus zero":                  {`{"score": -0.0, "summary": "x"}`, 0, false},
-		"other spelling":              {`{"Score": 1, "Summary": "x"}`, 1, false},
-		"the same verdict twice":      {whole + "\n" + whole, 1, true},
+		"as asked":                    {whole, 1, ""},
+		"with white space":            {"\n  " + whole + "\n\n", 1, ""},
+		"byte order mark":             {"\uFEFF" + whole, 1, ""},
+		"code block":                  {"```json\n" + whole + "\n```", 1, "fence"},
+		"code block without language": {"```\n" + whole + "\n```", 1, "fence"},
+		"prose around":                {"Here is my verdict:\n" + whole + "\nLet me know!", 1, "prose"},
+		"prose with braces":           {"The set {a, b} is fine. " + whole, 1, "prose"},
+		"thinking before":             {"<think>maybe {\"score\": 0}?</think>" + whole, 1, "think"},
+		"closing think tag only":      {"it failed, {\"score\": 0}\n</think>\n" + whole, 1, "think"},
+		"trailing comma":              {`{"score": 0.5, "summary": "x", "evaluation": "y",}`, 0.5, "loose"},
+		"missing comma":               {"{\"score\": 0.5\n\"summary\": \"x\"\n\"evaluation\": \"y\"}", 0.5, "loose"},
+		"single quotes":               {`{'score': 0.5, 'summary': 'it''s', 'evaluation': 'the tool's answer'}`, 0.5, "loose"},
+		"typographic quotes":          {`{“score”: 0.5, “summary”: “x”}`, 0.5, "loose"},
+		"bare names":                  {`{score: 0.5, summary: "x"}`, 0.5, "loose"},
+		"python literals":             {`{"score": 0.5, "failed_checks": None, "summary": "x"}`, 0.5, "loose"},
+		"comments":                    {"{\"score\": 0.5, // half\n \"summary\": \"x\" /* done */}", 0.5, "loose"},
+		"line ends in strings":        {"{\"score\": 0.5, \"summary\": \"a\nb\"}", 0.5, "loose"},
+		"unescaped quotes":            {`{"summary": "The "foo" call failed", "score": 0}`, 0, "loose"},
+		"cut after the score":         {`{"score": 0.5, "summary": "The query was too gen`, 0.5, "cut"},
+		"cut after a member":          {`{"evaluation": "y", "score": 0.5,`, 0.5, "cut"},
+		"encoded twice":               {`"{\"score\": 0.5, \"summary\": \"it said \\\"no\\\"\"}"`, 0.5, "loose"},
+		"escaped once too often":      {`{\"score\": 0.5, \"summary\": \"x\"}`, 0.5, "loose"},
+		"semicolons":                  {`{"score": 0.5; "summary": "x"}`, 0.5, "loose"},
+		"wrapped":                     {`{"result": ` + whole + `}`, 1, "shape"},
+		"in an array":                 {`[` + whole + `]`, 1, "prose"},
+		"in a batch of one":           {`{"verdicts": [` + whole + `]}`, 1, "shape"},
+		"score as a string":           {`{"score": "0.5", "summary": "x"}`, 0.5, "shape"},
+		"score as a word":             {`{"score": "partial", "summary": "x"}`, 0.5, "scale,shape"},
+		"score with a remark":         {`{"score": "1.0 (success)", "summary": "x"}`, 1, "scale,shape"},
+		"score out of ten":            {`{"score": 8, "summary": "x"}`, 1, "scale"},
+		"score as a fraction":         {`{"score": "8/10", "summary": "x"}`, 1, "scale,shape"},
+		"score as a bare fraction":    {`{"score": 4/10, "summary": "x"}`, 0.5, "loose,scale,shape"},
+		"score as a percentage":       {`{"score": "80%", "summary": "x"}`, 1, "scale,shape"},
+		"score out of a hundred":      {`{"score": 20, "summary": "x"}`, 0, "scale"},
+		"score between levels":        {`{"score": 0.7, "summary": "x"}`, 0.5, "scale"},
+		"score with a decimal comma":  {`{"score": "0,5", "summary": "x"}`, 0.5, "shape"},
+		"minus zero":                  {`{"score": -0.0, "summary": "x"}`, 0, ""},
+		"other spelling":              {`{"Score": 1, "Summary": "x"}`, 1, "shape"},
+		"other name":                  {`{"rating": 1, "summary": "x"}`, 1, "shape"},
+		"the same verdict twice":      {whole + "\n" + whole, 1, "prose"},
+		"label":                       {"**Score:** 0.5\nThe query was too generic.", 0.5, "label"},
+		"label as a fraction":         {"Score: 3/10. It failed.", 0.5, "label,scale"},
+		"label in a sentence":         {"I would say the final score is 0.", 0, "label"},
+		"label as a word":             {"Score: success", 1, "label,scale"},
+		"label as a tag":              {"<score>0.5</score>", 0.5, "label"},
+		"one number":                  {"0.5", 0.5, "label"},
+		"one word":                    {"Failure.", 0, "label,scale"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, mended, err := readReply(c.text, "NONCE")
+			v, used, err := readReply(c.text, "NONCE")
 			if err != nil {
 				t.Fatalf("got error %v", err)
 			}
 			if v.score != c.score {
 				t.Errorf("got score %v, want %v", v.score, c.score)
 			}
-			if mended != c.mended {
-				t.Errorf("mended is %v", mended)
+			slices.Sort(used)
+			want := strings.Split(c.repairs, ",")
+			slices.Sort(want)
+			if got := strings.Join(used, ","); got != strings.Join(want, ",") {
+				t.Errorf("got rungs %q, want %q", got, c.repairs)
 			}
 		})
 	}
@@ -73,17 +95,20 @@ func TestReadReplyRefusesRatherThanGuesses(t *testing.T) {
 		"no score":                     {`{"summary": "x", "evaluation": "y"}`, errNoScoreFound},
 		"empty object":                 {`{}`, errNoScoreFound},
 		"score null":                   {`{"score": null}`, errNotANumber},
-		"score NaN":                    {`{"score": NaN}`, errOddScore},
-		"score infinite":               {`{"score": Infinity}`, errOddScore},
+		"score NaN":                    {`{"score": NaN}`, errNotANumber},
+		"score infinite":               {`{"score": Infinity}`, errNotANumber},
 		"score is a list":              {`{"score": [1, 0]}`, errNoScore},
 		"score true":                   {`{"score": true}`, errNotANumber},
 		"score negative":               {`{"score": -1}`, errOddScore},
 		"score between two scales":     {`{"score": 1.5}`, errOddScore},
 		"score beyond all scales":      {`{"score": 1000}`, errOddScore},
 		"score huge":                   {`{"score": 1e999}`, errNotANumber},
+		"fraction above one":           {`{"score": "12/10"}`, errOddScore},
+		"fraction of nothing":          {`{"score": "1/0"}`, errOddScore},
 		"two objects":                  {`{"score": 1, "summary": "a"} {"score": 0, "summary": "b"}`, errAmbiguous},
 		"two objects, one broken":      {`{"score": 1} {"score": -7}`, errAmbiguous},
 		"two scores in an object":      {`{"score": 1, "score": 0}`, errTwoScores},
+		"two labels":                   {"Score: 1.0 for success. Score: 0.0 for parameters.", errAmbiguous},
 		"the scale explained":          {"The score is 1.0 for success, 0.5 for partial, 0.0 for failure.", errNoScoreFound},
 		"the nonce":                    {`{"score": 1, "summary": "NONCE"}`, errEcho},
 		"not text":                     {"{\"score\": 1, \"summary\": \"\xff\"}", errNotText},
@@ -127,13 +152,20 @@ func TestReplyNamesFailedChecks(t *testing.T) {
 	if got, want := strings.Join(v.failedChecks, " "), "input_format valid_inputs"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	v, _, err = readReply(`{"score": 0, "checks": {"right_tool": 1, "input_format": 0, "advances_task": false}}`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(v.failedChecks, ","), "input_format,advances_task"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func FuzzReadReply(f *testing.F) {
 	for _, s := range []string{
 		`{"evaluation":"e","failed_checks":["input_format"],"score":0.5,"summary":"s"}`,
 		"```json\n{\"score\": 1,}\n```", `{'score': '8/10', 'summary': 'it's'}`, `{"score": 0.5, "summary": "cut`,
-		"<think>{\"score\":0}</think>{\"score\":1}", `{"a":{"b":[{"score":1}]}}`, "{\"score\":\"\\ud83d\\ude00\"}",
+		"<think>{\"score\":0}</think>{\"score\":1}", "Score: 0.5", `{"a":{"b":[{"score":1}]}}`, "{\"score\":\"\\ud83d\\ude00\"}",
 		"{\"s\\u00core\": 1}", "{“score”: ‘1’}", "{score=1;}", "[{\"id\":\"c1\",\"score\":1},{\"id\":\"c2\",\"score\":0}]",
 	} {
 		f.Add(s)

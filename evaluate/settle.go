@@ -59,11 +59,15 @@ func (d *Evaluator) keep(ctx context.Context, o outcome) {
 
 // evaluationOf is what an outcome means for j, the job itself or one that joined
 // it. A model's evaluation is brought within j's bound here and nowhere else.
-// What this try cost goes with it.
+// What the job's tries cost goes with the evaluation, or on its account.
 func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 	if o.err != nil {
 		e := d.failed(j, o.err)
-		e.Cost = j.spent
+		if e.State == memoryd.Pending {
+			d.costs.add(j.id(), j.spent)
+		} else {
+			e.Cost = d.costs.close(j.id()).Add(j.spent)
+		}
 		return decision{e, e}
 	}
 	k := o.known
@@ -81,7 +85,7 @@ func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 		v = d.bounded(k, j.bound, j.ruled)
 	}
 	v.e.Attempts = j.before.Attempts
-	v.e.Cost = j.spent
+	v.e.Cost = d.costs.close(j.id()).Add(j.spent)
 	return v
 }
 
@@ -101,6 +105,7 @@ func (d *Evaluator) write(ctx context.Context, list []settled) {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.ErrorContext(ctx, "cannot store verdicts; the calls stay pending", "calls", len(list), "err", err)
 		for i := range list {
+			d.costs.add(list[i].j.id(), list[i].e.Cost)
 			list[i].e = list[i].j.before
 		}
 		written = make([]bool, len(list))

@@ -27,9 +27,9 @@ type Stats struct {
 	// PromptTokens and CompletionTokens are the counts of the model's server.
 	PromptTokens     int64
 	CompletionTokens int64
-	// Repaired counts answers that were not quite what was asked for. Reasked counts requests
-	// that were repeated because the answer was unusable.
-	Repaired int64
+	// Repaired counts answers that had to be repaired, by kind of repair. Reasked counts
+	// requests that were repeated because the answer was unusable.
+	Repaired map[string]int64
 	Reasked  int64
 	// Failures counts failed attempts by reason, GivenUp the calls that ended as failed, and
 	// LedgerErrors the failures of the store.
@@ -50,7 +50,7 @@ func (t *counters) count(change func(*Stats)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.s.RuleVerdicts == nil {
-		t.s.RuleVerdicts, t.s.Failures = map[string]int64{}, map[string]int64{}
+		t.s.RuleVerdicts, t.s.Repaired, t.s.Failures = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	}
 	change(&t.s)
 }
@@ -59,7 +59,7 @@ func (t *counters) snapshot() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.s
-	s.RuleVerdicts, s.Failures = maps.Clone(s.RuleVerdicts), maps.Clone(s.Failures)
+	s.RuleVerdicts, s.Repaired, s.Failures = maps.Clone(s.RuleVerdicts), maps.Clone(s.Repaired), maps.Clone(s.Failures)
 	return s
 }
 
@@ -74,11 +74,59 @@ func (t *counters) request(u memoryd.Usage) {
 	})
 }
 
+func (t *counters) repaired(used repairs) {
+	if len(used) == 0 {
+		return
+	}
+	t.count(func(s *Stats) {
+		for _, r := range used {
+			s.Repaired[r]++
+		}
+	})
+}
+
 // Stats returns the counters.
 func (d *Evaluator) Stats() Stats {
 	s := d.counters.snapshot()
 	s.Queued, s.InHand = d.queue.depth()
 	return s
+}
+
+// bills holds what calls cost in tries that failed, until they get an evaluation. It
+// lasts as long as the process, and holds so many calls at most: a bill that is
+// lost is missing from its call's cost, not from the ledger.
+type costs struct {
+	mu   sync.Mutex
+	open map[jobID]memoryd.Cost
+}
+
+const maxBills = 50_000
+
+func newCosts() *costs { return &costs{open: map[jobID]memoryd.Cost{}} }
+
+// add puts a cost on the call's bill.
+func (b *costs) add(id jobID, c memoryd.Cost) {
+	if c == (memoryd.Cost{}) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.open[id]; !ok && len(b.open) >= maxBills {
+		for other := range b.open { // any one
+			delete(b.open, other)
+			break
+		}
+	}
+	b.open[id] = b.open[id].Add(c)
+}
+
+// close gives the call's bill and forgets it.
+func (b *costs) close(id jobID) memoryd.Cost {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.open[id]
+	delete(b.open, id)
+	return c
 }
 
 // maxTokens is more than any request has; a server that counts more is not

@@ -74,7 +74,7 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	a.prices = pricesOf(a.cfg.LLM)
 	a.ledger.SetPrices(a.prices)
 	a.runs(a.ledger.Start, a.ledger.Stop)
-	a.agreement = evaluate.NewAgreement()
+	a.agreement = evaluate.NewAgreement(a.log)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.tracer.Attempt); err != nil {
 		return nil, err
 	}

@@ -65,6 +65,7 @@ func TestReadReplyMendsWhatModelsGetWrong(t *testing.T) {
 		"cut":                 {`{"a": 1, "s": "lost`, "a s", "lost", false, true},
 		"surrogates":          {`{"s": "\ud83d\ude00"}`, "s", "😀", false, false},
 		"a word before a key": {`{"s": x"a": 1}`, "s a", "x", true, false},
+		"a value per equals":  {`{a=1;s="x"}`, "a s", "x", true, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package loosejson
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -93,6 +94,12 @@ func (p *parser) peek() byte {
 	return p.s[p.i]
 }
 
+// atComma reports whether a comma follows, or what is written for one.
+func (p *parser) atComma() bool {
+	c := p.peek()
+	return c == ',' || c == ';' && p.mend
+}
+
 func (p *parser) container(depth int, key string, k Kind, closer byte) (int32, bool) {
 	p.i++
 	at := p.add(Node{Kind: k, Key: key})
@@ -122,7 +129,8 @@ func (p *parser) separator(closer byte, first bool) (closed, ok bool) {
 	if first {
 		want = 0
 	}
-	for p.peek() == ',' && (commas < want || p.mend) {
+	for p.atComma() && (commas < want || p.mend) {
+		p.mended(p.s[p.i] == ';')
 		p.i++
 		commas++
 		p.space()
@@ -160,7 +168,11 @@ func (p *parser) member(depth int, k Kind) (int32, bool) {
 		p.mended(true)
 	}
 	p.space()
-	if p.peek() != ':' {
+	switch c := p.peek(); {
+	case c == ':':
+	case c == '=' && p.mend:
+		p.mended(true)
+	default:
 		return -1, false
 	}
 	p.i++
@@ -182,7 +194,8 @@ func (p *parser) link(parent, last, child int32) int32 {
 // bare reads a number, a word, a constructor, a printed object, or a text with a prefix.
 func (p *parser) bare(key string) (int32, bool) {
 	start := p.i
-	for p.i < len(p.s) && (phrases.IsWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0) {
+	for p.i < len(p.s) &&
+		(phrases.IsWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
 		p.i++
 	}
 	w := p.s[start:p.i]
@@ -212,7 +225,7 @@ func (p *parser) kindOf(w string) Kind {
 	case "null", "None", "nil", "undefined":
 		return Null
 	}
-	if phrases.IsDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
+	if p.mend && IsNumber(w) || !p.mend && phrases.IsDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
 		return Number
 	}
 	return Other
@@ -256,3 +269,9 @@ func (p *parser) angled(key string) (int32, bool) {
 	p.i += j + 1
 	return p.add(n), true
 }
+
+var number = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$`)
+
+// IsNumber reports whether s is a number in JSON or a similar notation: decimal, with an
+// optional sign, leading point or exponent.
+func IsNumber(s string) bool { return number.MatchString(s) }

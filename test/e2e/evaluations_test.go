@@ -40,7 +40,7 @@ var marker = regexp.MustCompile(`call-\d+-marker`)
 // judge is a model that says which call it saw.
 func (p *payments) judge(r llmtest.Request) llmtest.Reply {
 	shown := marker.FindAllString(r.User, -1)
-	id := shown[len(shown)-1]
+	id := shown[len(shown)-1] // behind the earlier verdicts of the tool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lives[id] = append(p.lives[id], r.Header.Get("Authorization"))

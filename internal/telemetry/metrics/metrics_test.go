@@ -29,7 +29,7 @@ func full(t *testing.T) *metrics.Registry {
 		return metrics.Judge{
 			Verdicts:     map[string]int64{"rules": 5, "cache": 4, "model": 7, "failed": 1},
 			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1,
-			Repaired: 2, Agreed: map[string]int64{"rules": 3}, Differed: map[string]int64{"rules": 1}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
+			Repaired: map[string]int64{"fence": 2}, Agreed: map[string]int64{"rules": 3}, Differed: map[string]int64{"rules": 1}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
 		}
 	})
 	r.Models(func() []metrics.Model {

@@ -15,7 +15,7 @@ type Judge struct {
 	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that reused the verdict on an equal call."`
 	Joined       int64            `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`
 	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed attempts to judge a call, by reason; each is retried."`
-	Repaired     int64            `metric:"judge_repairs_total" help:"Malformed answers of the model that were repaired."`
+	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Malformed answers of the model that were repaired, by kind of repair."`
 	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was unusable."`
 	Agreed       map[string]int64 `metric:"judge_agreed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had the same score."`
 	Differed     map[string]int64 `metric:"judge_differed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had another score."`
