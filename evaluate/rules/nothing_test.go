@@ -33,8 +33,8 @@ func TestNothingFoundIsHalfASuccessInEveryWording(t *testing.T) {
 			t.Logf("not half: %s", out)
 		}
 	}
-	if half < 24 { // 15 before structure and purpose counted
-		t.Errorf("%d of %d are half a success, want 24", half, len(nothing))
+	if half < 26 { // 15 before structure and purpose counted
+		t.Errorf("%d of %d are half a success, want 26", half, len(nothing))
 	}
 	for tool, out := range map[string]string{
 		"search": "Found 3 files in 0.2 s", "search_items": `{"items":[{"id":7}],"next":null,"skipped":0}`, "get_temperature": "It is 0 degrees.",

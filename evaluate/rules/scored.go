@@ -23,6 +23,7 @@ const (
 	memberBar    = 0.75 // of a structure, whose members are data more often than not
 	toldBar      = 0.9  // of a call whose source is known to report the tool's failures, and did not
 	nothingBar   = 0.6
+	soughtBar    = 0.45 // of a short message of a tool that looks for something
 	// sureBar is where a failure is certain: of outputs set aside .992 are failures from there on.
 	sureBar = 0.98
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -51,7 +52,7 @@ func scored(v *view) finding {
 	switch {
 	case v.holdsNothing():
 		return nothingFound("there is a place for what was found, and nothing in it")
-	case nothing >= nothingBar && !v.ask.is(commanding):
+	case nothing >= nothingBar && !v.ask.is(commanding), v.saysNothing(nothing):
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
 		return f
@@ -133,6 +134,17 @@ func (v *view) purpose() score.Purpose {
 		}
 	}
 	return score.Other
+}
+
+// saysNothing reports whether a short message of a tool that looks for something says that
+// there was nothing: it holds no number but 0 ("Found 0 files"), or none, and the score
+// takes it for that.
+func (v *view) saysNothing(nothing float64) bool {
+	t := v.out
+	if v.body.OK() || !v.seeks() || !t.short(2, 200) || v.ask.is(inspector) {
+		return false
+	}
+	return nothing >= soughtBar && !strings.ContainsAny(t.full, "123456789")
 }
 
 // seeks reports whether the tool looks for something, and what it says is about that.
