@@ -174,7 +174,7 @@ func (r *Rule) GroundID() string {
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
 	switch r.when.what {
-	case is, lastIs, inState, begins, says, exceeds, marked, notAgain:
+	case is, lastIs, inState, begins, beginsNot, says, exceeds, marked, notAgain:
 		return r.when.set
 	default:
 		return nil

@@ -254,3 +254,23 @@ func TestThatANumberIsBelowAnotherIsNoRuleOfThreeCalls(t *testing.T) {
 		}
 	}
 }
+
+// Nearly all good paths begin with one folder, so that a folder of another name is one thing that goes wrong,
+// and a path that begins with no folder another.
+func TestTwoBeginningsThatExplainDifferentFailuresAreBothTold(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		calls = append(calls, call(i, fmt.Sprintf(`{"repo":"/srv/git/%c%d_%d"}`, 'a'+i%5, i%7, i), ""))
+		switch {
+		case i%4 == 0:
+			calls = append(calls, call(i, fmt.Sprintf(`{"repo":"%c%d"}`, 'b'+i%7, i), "no repository"))
+		case i%10 == 1:
+			calls = append(calls, call(i, fmt.Sprintf(`{"repo":"/home/%c%d"}`, 'a'+i%3, i), "only what is in /srv/git may be used"))
+		}
+	}
+	got := lines(Find("status", calls))
+	if !strings.Contains(got, "Begin `repo` with \"/\"") || !strings.Contains(got, "Begin `repo` with \"/srv/git/\"") {
+		t.Errorf("got %q", got)
+	}
+}
