@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -17,6 +18,12 @@ func IsBlank(s string) bool { return phrases.FoldedIn(s, blanks) }
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
 func emptyOutput(v *view) finding {
+	counted := func(l line) bool { return l.s[strings.LastIndexByte(l.s, ':')+1:] != "0" }
+	if v.ask.shell.counts() && !slices.ContainsFunc(v.out.lines, counted) {
+		f := half("empty-output", v.out.first().s, "no line matched: that is exit status 1 of this command")
+		f.cause = causeEmpty
+		return f
+	}
 	if !IsBlank(v.out.full) && strings.ContainsFunc(v.out.full, isLetterOrDigit) {
 		return finding{}
 	}

@@ -137,18 +137,20 @@ func TestAnExitStatusThatSaysNoIsNoFailureWhoeverReportsIt(t *testing.T) {
 		success                bool
 		want                   float64
 	}{
-		"a count, noted":        {"grep -c TODO a.go", "0", `{"exit_code":1}`, false, 0.5},
-		"a count, in the text":  {"grep -c TODO a.go", "Exit code 1\n0", ``, false, 0.5},
-		"one file has some":     {"grep -rc TODO .", "./a.go:0\n./b.go:7", ``, true, 1},
-		"lines were counted":    {"grep -c TODO a.go", "10", ``, true, 1},
-		"another count":         {"wc -l < a.go", "0", ``, true, 1},
-		"a pipe ends otherwise": {"grep -c TODO a.go | cat -n", "     1\t0", ``, true, 1},
-		"no line":               {"grep TODO a.go", "exit code 1", `{"exit_code":1}`, false, 0.5},
-		"files differ":          {"diff a b", "1c1\n< a\n---\n> b", `{"exit_code":1}`, false, 0.5},
-		"grep complains":        {"grep -c TODO a.go", "grep: a.go: No such file or directory", `{"exit_code":2}`, false, 0},
-		"another status":        {"grep -c TODO a.go", "0", `{"exit_code":2}`, false, 0},
-		"another command":       {"make", "0", `{"exit_code":1}`, false, 0},
-		"no status":             {"grep TODO a.go", "error", ``, false, 0},
+		"a count, noted":          {"grep -c TODO a.go", "0", `{"exit_code":1}`, false, 0.5},
+		"a count, in the text":    {"grep -c TODO a.go", "Exit code 1\n0", ``, false, 0.5},
+		"a count, taken for well": {"grep -c TODO a.go", "0", ``, true, 0.5},
+		"counts of files":         {"cd src && grep -rc TODO .", "./a.go:0\n./b.go:0", ``, true, 0.5},
+		"one file has some":       {"grep -rc TODO .", "./a.go:0\n./b.go:7", ``, true, 1},
+		"lines were counted":      {"grep -c TODO a.go", "10", ``, true, 1},
+		"another count":           {"wc -l < a.go", "0", ``, true, 1},
+		"a pipe ends otherwise":   {"grep -c TODO a.go | cat -n", "     1\t0", ``, true, 1},
+		"no line":                 {"grep TODO a.go", "exit code 1", `{"exit_code":1}`, false, 0.5},
+		"files differ":            {"diff a b", "1c1\n< a\n---\n> b", `{"exit_code":1}`, false, 0.5},
+		"grep complains":          {"grep -c TODO a.go", "grep: a.go: No such file or directory", `{"exit_code":2}`, false, 0},
+		"another status":          {"grep -c TODO a.go", "0", `{"exit_code":2}`, false, 0},
+		"another command":         {"make", "0", `{"exit_code":1}`, false, 0},
+		"no status":               {"grep TODO a.go", "error", ``, false, 0},
 	} {
 		call := (&example{tool: "Bash", input: sh(c.command), out: c.out}).call(t)
 		call.Success, call.Metadata = c.success, json.RawMessage(c.metadata)

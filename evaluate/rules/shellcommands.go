@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,6 +122,18 @@ var comparers = phrases.Words("diff", "cmp", "comm")
 
 // compares reports whether such a command runs last.
 func (p *shellProgram) compares() bool { return p.endsWith(comparers) }
+
+// searchers are commands that look for lines, and countOption is how they are told to print
+// how many they found: grep -c.
+var (
+	searchers   = phrases.Words("grep", "egrep", "fgrep", "zgrep", "rg", "ag")
+	countOption = regexp.MustCompile(`^(?:-[a-zA-Z]*c|--count)`)
+)
+
+// counts reports whether such a command runs last, and does so.
+func (p *shellProgram) counts() bool {
+	return p.endsWith(searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
+}
 
 // mayAnswerByStatus reports whether the program's status may be an answer.
 func (p *shellProgram) mayAnswerByStatus() bool { return p.endsWith(answersByStatus) }

@@ -130,7 +130,7 @@ func TestEachPlaceShowsWhatTheTableOfOriginsSays(t *testing.T) {
 		origin.Warning:        {origin.Name, origin.Shared, origin.Refused},
 		origin.Suggestion:     {origin.Name, origin.Shared, origin.Caller},
 		origin.Typical:        {origin.Ours, origin.Name},
-		origin.Fence:          {origin.Ours, origin.Name, origin.Message},
+		origin.Fence:          {origin.Ours, origin.Message},
 		origin.Verdict:        {origin.Ours, origin.Message, origin.Answer},
 		origin.Dashboard:      {origin.Name, origin.Shared, origin.Refused, origin.Private, origin.Slot, origin.Message, origin.Answer},
 		origin.Compaction:     {origin.Caller, origin.Run, origin.Model},
