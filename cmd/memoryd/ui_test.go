@@ -230,7 +230,14 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		"/ui/workspaces":                                        "max_history_tool_call_cnt",
 		"/ui/tools?after":                                       "book_reservation",
 	} {
-		if page := p.get(path, 200); !strings.Contains(page, want) {
+		page := p.get(path, 200)
+		for range 100 { // a page looks for questions in a bounded time alone, in which a busy machine reads few tools
+			if strings.Contains(page, want) {
+				break
+			}
+			page = p.get(path, 200)
+		}
+		if !strings.Contains(page, want) {
 			t.Errorf("%s does not show %q:\n%.2000s", path, want, page)
 		}
 	}
