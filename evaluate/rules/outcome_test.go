@@ -23,6 +23,8 @@ func TestOutcomesByName(t *testing.T) {
 		"instrument, no error":       {"measure", nil, `+0,"No error"`, 1, ""},
 		"instrument, values":         {"measure", nil, "-113,-114", 1, ""},
 		"status alone":               {"fetch", map[string]any{"url": "https://x.test/a"}, "HTTP/1.1 502 Bad Gateway", 0, "http-status"},
+		"download":                   {"bash", sh("wget https://x.test/a"), "--2026-03-01-- https://x.test/a\nHTTP request sent, awaiting response... 404 Not Found\n2026-03-01 10:00:00 ERROR 404: Not Found.", 0, "http-status"},
+		"download that was logged":   {"bash", sh("cat wget.log"), "2026-03-01 10:00:00 ERROR 404: Not Found.\nhttps://x.test/b\n2026-03-01 10:00:00 ERROR 404: Not Found.", 1, ""},
 		"status in what was read":    {"read_file", map[string]any{"path": "access.log"}, "GET /a\nHTTP/1.1 200 OK\nGET /b\nHTTP/1.1 404 Not Found\nGET /c\nHTTP/1.1 404 Not Found", 0.5, "http-status"},
 		"exit status of a log alone": {"get_logs", map[string]any{"pod": "a"}, "Process exited with code 1", 0, "exit-code"},
 		"exit status in a log":       {"get_logs", map[string]any{"pod": "a"}, "ready\nProcess exited with code 1", 1, ""},

@@ -36,7 +36,8 @@ func protocolError(v *view) finding {
 	return fails("protocol-error", v.out.first().s, "the tool protocol or framework reports that the call failed")
 }
 
-// httpStatus: the last status line of a header dump, since after redirects that one counts.
+// httpStatus: the last status line of a header dump, since after redirects that one counts; or a last line
+// with which a download says that it failed.
 func httpStatus(v *view) (f finding) {
 	for i := range v.out.lines {
 		l := &v.out.lines[i]
@@ -47,8 +48,14 @@ func httpStatus(v *view) (f finding) {
 			f.sure = i == 0 // no log of answers, but one
 		}
 	}
+	if last := v.out.last().s; !f.found() && v.ask.is(commanding) && !v.ask.shell.onlyPrints() && errorForm.MatchString(last) {
+		return fails("http-status", last, "the download ended with an error status").unsure()
+	}
 	return f
 }
+
+// errorForm is how a download ends that failed: ERROR 404: Not Found.
+var errorForm = regexp.MustCompile(` ERROR [45]\d\d: `)
 
 // statusForm is a status line: HTTP/1.1 404 Not Found, HTTP/2 200.
 var statusForm = regexp.MustCompile(`^HTTP/\d(?:\.\d)? ([1-5]\d\d)\b`)
