@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
+
+// kindOf masks what varies in a message: the values of the call, and long numbers.
+// Statuses and codes stay.
+func kindOf(message string, in map[string]value) string {
+	m := message[:min(len(message), 400)]
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		v := in[name]
+		if _, property := base(name); property != "" {
+			continue
+		}
+		switch {
+		case v.kind == text && Telling(v.text):
+			m = ReplaceWord(m, v.text, "@")
+		case v.kind == number:
+			m = replaceNumber(m, v.text)
+		}
+	}
+	return longNumber.ReplaceAllString(strings.Join(strings.Fields(m), " "), "#")
+}
+
+// ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer
+// word: "ann" stands in "ann, bob" and in "user_ann", and not in "cannot".
+func ReplaceWord(message, value, by string) string {
+	for from := 0; ; {
+		at := strings.Index(message[from:], value)
+		if at < 0 {
+			return message
+		}
+		at += from
+		end := at + len(value)
+		before, _ := utf8.DecodeLastRuneInString(message[:at])
+		after, _ := utf8.DecodeRuneInString(message[end:])
+		first, _ := utf8.DecodeRuneInString(value)
+		last, _ := utf8.DecodeLastRuneInString(value)
+		if inWord(before) && inWord(first) || inWord(last) && inWord(after) {
+			from = end
+			continue
+		}
+		message = message[:at] + by + message[end:]
+		from = at + len(by)
+	}
+}
+
+// inWord reports whether a character is a letter of a script that parts words by blanks, or a digit.
+func inWord(r rune) bool {
+	return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) || unicode.IsDigit(r)
+}
+
+// replaceNumber masks a number where it is not a part of another one or of a code.
+func replaceNumber(m, n string) string {
+	if !strings.Contains(m, n) {
+		return m
+	}
+	for _, at := range slices.Backward(signed.FindAllStringIndex(m, 16)) {
+		if m[at[0]:at[1]] == n && (at[0] == 0 || m[at[0]-1] < 'A' || m[at[0]-1] > 'z') {
+			m = m[:at[0]] + "@" + m[at[1]:]
+		}
+	}
+	return m
+}
