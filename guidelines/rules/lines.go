@@ -16,9 +16,9 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	line, p := conditions[h.what].line, spoken(h.p)
 	switch {
 	case h.property():
-		line = h.ofProperty(shown)
+		line = h.ofProperty(narrow, shown)
 	case line == "":
-		line = h.varied(shown)
+		line = h.varied(narrow, shown)
 	}
 	at := map[bool]string{false: "at most ", true: "at least "}[h.what == below]
 	set, field, state := "", "", ""
@@ -35,10 +35,10 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 }
 
 // varied is the line of a condition that can be told in several ways; "" where nothing can be said.
-func (h *hypothesis) varied(shown []string) string {
+func (h *hypothesis) varied(narrow string, shown []string) string {
 	switch h.what {
 	case is, notIn:
-		return h.choice(shown)
+		return h.choice(narrow, shown)
 	case begins:
 		if strings.Trim(h.set[0], "`") == "" {
 			return "Give no {p} that begins with backticks"
@@ -71,14 +71,19 @@ func (h *hypothesis) varied(shown []string) string {
 }
 
 // choice says which values to give, or not to give; "" where nothing can be said of what worked.
-func (h *hypothesis) choice(shown []string) string {
+func (h *hypothesis) choice(narrow string, shown []string) string {
 	switch {
+	case h.what == notIn && len(shown) == 0 && narrow != "": // none worked often enough to be named
+		return "Give {p} as a value that worked{narrow}"
 	case len(shown) == 0:
 		return ""
 	case h.what == is:
 		return "Do not give {p} as {set}; {shown} worked"
 	case len(shown) < len(h.set):
 		return "Give {p} as a value that worked, such as {shown}{narrow}"
+	}
+	if len(shown) == 1 {
+		return "Give {p} as {shown}{narrow}"
 	}
 	return "Give {p} as one of {shown}{narrow}"
 }
@@ -90,14 +95,14 @@ var propertyLines = map[string]string{
 	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
 }
 
-func (h *hypothesis) ofProperty(shown []string) string {
+func (h *hypothesis) ofProperty(narrow string, shown []string) string {
 	if h.what == offStep {
 		return "Give {amount} in steps of {bound}"
 	}
 	_, property := base(h.p)
 	switch {
 	case property == ofEach && h.what == notIn:
-		return h.choice(shown)
+		return h.choice(narrow, shown)
 	case property == ofEach:
 		return conditions[h.what].line
 	}

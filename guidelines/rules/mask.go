@@ -11,6 +11,9 @@ import (
 
 var longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
 
+// quotes stand on both sides of what a message quotes.
+var quotes = [...]string{`'`, `"`, "`"}
+
 // kindOf masks what varies in a message: the values of the call, and long numbers.
 // Statuses and codes stay.
 func kindOf(message string, in map[string]value) string {
@@ -23,6 +26,10 @@ func kindOf(message string, in map[string]value) string {
 		switch {
 		case v.kind == text && Telling(v.text):
 			m = ReplaceWord(m, v.text, "@")
+		case v.kind == text && v.text != "": // a word of the message may be as short
+			for _, q := range quotes {
+				m = strings.ReplaceAll(m, q+v.text+q, q+"@"+q)
+			}
 		case v.kind == number:
 			m = replaceNumber(m, v.text)
 		}

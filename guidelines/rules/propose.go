@@ -44,8 +44,11 @@ var looks = [...]func(s string) []string{
 	whole: func(s string) []string { return []string{s} },
 	forms: func(s string) []string { return []string{Form(s)} },
 	heads: func(s string) []string {
-		if h := cmp.Or(Head(s), opening(s)); h != "" {
+		if h := Head(s); h != "" {
 			return []string{h}
+		}
+		if h := opening(s); h != "" {
+			return slices.Compact([]string{h[:1], h})
 		}
 		return nil
 	},
@@ -188,13 +191,15 @@ func opening(s string) string {
 // closed reports whether the values of good calls are a closed set: each came again, or
 // stands in a message.
 func (c *column) closed(rows []row) bool {
-	good := c.texts.of(1, 0)
+	good, listed := c.texts.of(1, 0), 0
 	for _, s := range good {
-		if c.texts[s].good < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && Named(r.Message, s) }) {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.Bad && r.in[c.name].text != s && Named(r.Message, s) }) {
+			listed++
+		} else if c.texts[s].good < 2 {
 			return false
 		}
 	}
-	return 3*len(good) <= c.good
+	return listed == len(good) || 3*len(good) <= c.good
 }
 
 // propose lists what the calls might have broken; for hints, one call is enough that gave a

@@ -274,3 +274,44 @@ func TestTwoBeginningsThatExplainDifferentFailuresAreBothTold(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Of so few good calls each value counts once or twice; the messages list them.
+func TestAValueOutsideTheListOfAMessageIsToldAfterFewGoodCalls(t *testing.T) {
+	find := func(message string) string {
+		var calls []Call
+		for i := range 22 {
+			switch {
+			case i%3 == 0:
+				calls = append(calls, bad(i, fmt.Sprintf(`{"top":%d,"unit":%q}`, i, []string{"inches", "px"}[i%2]), message))
+			case i == 4, i == 13, i == 20:
+				calls = append(calls, good(i, fmt.Sprintf(`{"top":%d,"unit":%q}`, i, []string{"percent", "points"}[i%2])))
+			default:
+				calls = append(calls, good(i, fmt.Sprintf(`{"top":%d}`, i)))
+			}
+		}
+		return lines(Find("set_padding", calls))
+	}
+	want := "Give `unit` as a value that worked, not \"inches\", \"px\"\n"
+	if got := find("Invalid unit. Valid options: points, percent"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := find("Invalid unit."); strings.Contains(got, "worked") {
+		t.Errorf("without a list: %q", got)
+	}
+}
+
+func TestShortValuesThatAMessageQuotesMakeNoKindsOfTheirOwn(t *testing.T) {
+	var calls []Call
+	for i := range 24 {
+		target := []string{"HEAD", "main", "HEAD~1", "fix-cart", "release", "topic"}[i%6] + strings.Repeat("x", i/6)
+		if i%4 == 0 {
+			target = []string{"-p", "-w", "--stat"}[i/4%3]
+			calls = append(calls, bad(i, fmt.Sprintf(`{"target":%q}`, target), "Invalid target: '"+target+"' - cannot start with '-'"))
+			continue
+		}
+		calls = append(calls, good(i, fmt.Sprintf(`{"target":%q}`, target)))
+	}
+	if got, want := lines(Find("diff", calls)), "Give no `target` that begins with \"-\"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
