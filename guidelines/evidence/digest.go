@@ -8,19 +8,20 @@ import (
 	"memoryd/internal/errortext"
 )
 
-// wording is what the output of a call that went wrong says: the message on one line, and its
-// tokens.
+// wording is what the output of a call that went wrong says: the message on one line, as it stands and
+// without what the caller sent, and the tokens of that.
 type wording struct {
-	text   string
-	pieces []piece
+	whole, text string
+	pieces      []piece
 }
 
 // message is what the output of a call that went wrong says, without what the caller
 // sent.
 func (ob *Observation) message() *wording {
 	if ob.said == nil {
-		text := ob.withoutInput(messageOf(cmp.Or(ob.Output, ob.Answer.Text)))
-		ob.said = &wording{text, pieces(text)}
+		whole := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
+		text := ob.withoutInput(whole)
+		ob.said = &wording{whole, text, pieces(text)}
 	}
 	return ob.said
 }
@@ -28,8 +29,11 @@ func (ob *Observation) message() *wording {
 // rest are the sentences that follow the message in the output of a call that went wrong, a line
 // each.
 func (ob *Observation) rest() (lines []string) {
-	message := messageOf(ob.Output)
+	message := ob.message().whole
 	for l := range strings.Lines(errortext.Unwrap(ob.Output)) {
+		if len(l) > messageRunes { // a page, not a sentence
+			continue
+		}
 		words := strings.Fields(l)
 		if line := strings.Join(words, " "); len(words) >= sentenceWords && !strings.Contains(message, line) {
 			lines = append(lines, ob.withoutInput(line))

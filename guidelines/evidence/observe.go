@@ -147,11 +147,9 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	if wrong(c) {
 		return ob
 	}
-	if ob.Named {
-		r.hear(c.Output)
-	}
-	if at, ok := r.place(c.Tool); ok {
-		r.learn(o.seed, at, c.Output)
+	at, ok := r.place(c.Tool)
+	r.learn(o.seed, at, ok, ob.Named, c.Output)
+	if ok {
 		r.give(o.seed, r.tools[at], ob.leaves)
 	}
 	return ob
@@ -218,26 +216,35 @@ func (r *run) turn(tool string, at time.Time) (n int, pause float64) {
 	return before.n + 1, pause
 }
 
-// learn notes the id-like values of an output; the first tool to show one keeps it.
-func (r *run) learn(seed maphash.Seed, at int, output string) {
+// learn notes the words of an output, where they are asked for, and its id-like values where the tool has a place;
+// the first tool to show one keeps it.
+func (r *run) learn(seed maphash.Seed, at int, placed, words bool, output string) {
 	text, mark := textsafe.Head(output, scannedBytes), uint8(0)
-	for from, i := 0, 0; i <= len(text); i++ {
-		if i < len(text) && marks[text[i]] != delimits {
-			mark |= marks[text[i]]
+	for value, word, i := 0, 0, 0; i <= len(text); i++ {
+		m := uint8(delimits)
+		if i < len(text) {
+			m = marks[text[i]]
+		}
+		if mark |= m; m == inWord {
 			continue
 		}
-		if mark != 0 && len(r.values) < maxRunValues {
-			if v := strings.Trim(text[from:i], ".:"); rules.IdentifierLike(v) {
-				h := maphash.String(seed, v)
-				old, known := r.values[h]
-				if !known {
-					old.tool = uint8(at) //nolint:gosec // below maxRunTools
-				}
-				old.by, old.at = uint8(at), int32(r.answers) //nolint:gosec // below maxRunTools; counted
-				r.values[h] = old
+		if m&inWord == 0 && i >= word {
+			if words {
+				r.know(rules.NumberOf(text[word:i]))
+			}
+			if word = i + 1; i < len(text) && text[i] == '\\' { // as of a line's end, in JSON
+				word++
 			}
 		}
-		from, mark = i+1, 0
+		if m&delimits != 0 {
+			if mark&identifies != 0 && placed {
+				r.show(seed, at, strings.Trim(text[value:i], ".:"))
+			}
+			value, mark = i+1, 0
+		}
+	}
+	if !placed {
+		return
 	}
 	for g := range rules.Identifiers(text) {
 		h := maphash.String(seed, g.Value)
@@ -248,19 +255,37 @@ func (r *run) learn(seed maphash.Seed, at int, output string) {
 	}
 }
 
-// What a byte does in an output: it parts values, or marks one as like an identifier.
+// show notes that the tool at a place showed a value.
+func (r *run) show(seed maphash.Seed, at int, value string) {
+	if len(r.values) == maxRunValues || !rules.IdentifierLike(value) {
+		return
+	}
+	h := maphash.String(seed, value)
+	old, known := r.values[h]
+	if !known {
+		old.tool = uint8(at) //nolint:gosec // below maxRunTools
+	}
+	old.by, old.at = uint8(at), int32(r.answers) //nolint:gosec // below maxRunTools; counted
+	r.values[h] = old
+}
+
+// What a byte does in an output: it parts values, marks one as like an identifier, or belongs to a word.
 const (
-	delimits = 1 + iota
+	delimits = 1 << iota
 	identifies
+	inWord
 )
 
 var marks = func() (t [256]uint8) {
 	for b := range t {
-		switch {
-		case rules.Delimits(rune(b)):
-			t[b] = delimits
-		case strings.IndexByte(idMarks, byte(b)) >= 0:
-			t[b] = identifies
+		if rules.Delimits(rune(b)) {
+			t[b] |= delimits
+		}
+		if strings.IndexByte(idMarks, byte(b)) >= 0 {
+			t[b] |= identifies
+		}
+		if rules.InWord(byte(b)) {
+			t[b] |= inWord
 		}
 	}
 	return t

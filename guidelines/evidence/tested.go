@@ -28,6 +28,7 @@ func RulesAndHints(tool string, obs []Observation) (found, hints []rules.Rule) {
 // judged lists the judged calls as they are compared.
 func judged(obs []Observation) (calls []rules.Call) {
 	odd, who := Odd(obs), partiesOf(obs)
+	calls = make([]rules.Call, 0, len(obs))
 	for i := range obs {
 		ob := &obs[i]
 		if ob.Evaluation.State != memoryd.Judged {

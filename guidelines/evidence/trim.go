@@ -170,7 +170,7 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 	for i := range window {
 		known[window[i].Key] = i
 	}
-	list := window
+	list := slices.Grow(window, max(0, len(calls)-len(window)))
 	o := NewObserver()
 	for i := range calls {
 		c := &calls[i]

@@ -1,9 +1,6 @@
 package evidence
 
-import (
-	"memoryd/guidelines/rules"
-	"memoryd/internal/textsafe"
-)
+import "memoryd/guidelines/rules"
 
 // words are those that the good calls of a run had, as two bits each: some others may seem to be among them.
 type words [512]uint64
@@ -30,12 +27,13 @@ func (r *run) fresh(leaves []rules.Leaf, good bool) []rules.Fresh {
 	return list
 }
 
+// know learns a word; 0 is none.
 func (r *run) know(word uint64) {
+	if word == 0 {
+		return
+	}
 	if r.known == nil {
 		r.known = new(words)
 	}
 	r.known.add(word)
 }
-
-// hear learns the words of an answer.
-func (r *run) hear(output string) { rules.Words(textsafe.Head(output, scannedBytes), r.know) }

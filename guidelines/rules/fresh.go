@@ -25,45 +25,26 @@ const (
 	leastNames = 3 // different ones that failed
 )
 
-// folded is what a byte of a word counts as, 0 for one that parts words.
-var folded = func() (t [256]byte) {
-	for b := range t {
-		switch c := byte(b); {
-		case c >= 'A' && c <= 'Z':
-			t[b] = c + 'a' - 'A'
-		case c >= 'a' && c <= 'z', isDigit(c), c == '_', c >= 0x80:
-			t[b] = c
-		}
-	}
-	return t
-}()
+// InWord reports whether a byte belongs to a word that may be a name.
+func InWord(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || isDigit(b) || b == '_' || b >= 0x80
+}
 
-// The numbers of words are those of FNV-1a.
-const (
-	noWord   = 14695981039346656037
-	wordStep = 1099511628211
-)
-
-// Words calls note with the number of each word of an answer that may be a name.
-func Words(answer string, note func(word uint64)) {
-	number, n := uint64(noWord), 0
-	for i := 0; i < len(answer); i++ {
-		c := folded[answer[i]]
-		if c != 0 {
-			number, n = (number^uint64(c))*wordStep, n+1
-			continue
-		}
-		if n >= leastName {
-			note(number)
-		}
-		if answer[i] == '\\' { // as of a line's end, in JSON
-			i++
-		}
-		number, n = noWord, 0
+// NumberOf is the number of a word, in capitals or small letters; 0 for one that is too short to name something.
+func NumberOf(word string) uint64 {
+	if len(word) < leastName {
+		return 0
 	}
-	if n >= leastName {
-		note(number)
+	number := uint64(14695981039346656037)
+	for i := 0; i < len(word); i += 8 {
+		var part uint64
+		for k := i; k < min(i+8, len(word)); k++ {
+			part = part<<8 | uint64(word[k]|0x20)
+		}
+		number = (number ^ part) * 0x9e3779b97f4a7c15
+		number ^= number >> 32
 	}
+	return number
 }
 
 // FreshOf lists the words of the texts of an input that are not known. Each word is noted.
@@ -89,7 +70,7 @@ func freshIn(text string, known func(word uint64) bool, note func(word uint64)) 
 	before, out, found := "^", []byte(nil), make([]uint64, 0, maxFresh)
 	for i := 0; i < len(text); {
 		c := text[i]
-		if folded[c] == 0 {
+		if !InWord(c) {
 			i++
 			if end := strings.IndexByte(text[i:], c); (c == '\'' || c == '"') && end >= 0 {
 				i += end + 1
@@ -98,16 +79,16 @@ func freshIn(text string, known func(word uint64) bool, note func(word uint64)) 
 			}
 			continue
 		}
-		from, number := i, uint64(noWord)
-		for ; i < len(text) && folded[text[i]] != 0; i++ {
-			number = (number ^ uint64(folded[text[i]])) * wordStep
+		from := i
+		for i < len(text) && InWord(text[i]) {
+			i++
 		}
 		word := text[from:i]
 		if isDigit(c) {
 			before = "0"
 			continue
 		}
-		if len(word) >= leastName {
+		if number := NumberOf(word); number != 0 {
 			if len(word) <= mostName && len(found) < maxFresh && !known(number) && !slices.Contains(found, number) {
 				found = append(found, number)
 				out = append(append(append(append(out, ' '), strings.ToLower(before)...), ' '), strings.ToLower(word)...)

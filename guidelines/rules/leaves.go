@@ -67,6 +67,7 @@ func LeavesOf(input []byte) []Leaf {
 		}
 		input, r.isInner = b, true
 	}
+	r.leaves = make([]Leaf, 0, 8)
 	r.dec = memoryd.BorrowDecoder(input)
 	defer memoryd.ReturnDecoder(r.dec)
 	if !r.value("", 0) && len(r.leaves) == 0 {
@@ -132,14 +133,19 @@ func (r *reader) inside(path string, depth int, kind LeafKind, end jsontext.Kind
 	at := len(r.leaves)
 	r.leaves = append(r.leaves, Leaf{Path: path, Kind: kind})
 	for r.dec.PeekKind() != end {
-		of := path + "[]"
+		of := ""
 		if kind == Object {
 			name, err := r.dec.ReadToken()
 			if err != nil {
 				return false
 			}
-			n := name.String()
-			of = strings.TrimPrefix(path+"."+n[:min(len(n), 64)], ".")
+			of = name.String()
+			of = of[:min(len(of), 64)]
+			if path != "" {
+				of = path + "." + of
+			}
+		} else {
+			of = path + "[]"
 		}
 		if !r.value(of, depth+1) {
 			return false

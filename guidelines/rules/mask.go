@@ -34,7 +34,13 @@ func kindOf(message string, in map[string]value) string {
 			m = replaceNumber(m, v.text)
 		}
 	}
-	return longNumber.ReplaceAllString(strings.Join(strings.Fields(m), " "), "#")
+	words := strings.Fields(m)
+	for i, w := range words {
+		if strings.ContainsAny(w, "0123456789") {
+			words[i] = longNumber.ReplaceAllString(w, "#")
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer

@@ -50,18 +50,20 @@ func trim(s string) string { return strings.Trim(s, "\x00 \t\r\n\v\f\ufeff") }
 // trouble finds the words of trouble in one pass.
 var trouble = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})
 
+// lineEnds part lines beside the usual one.
+var lineEnds = strings.NewReplacer("\r", "\n", "\x00", "\n")
+
 // findLine finds the telling line of a text: what was thrown where there is a
 // trace, else the first line that begins as a message does, else the first one
 // that speaks of trouble.
 func findLine(text string) string {
-	head, tail := text, ""
 	if len(text) > headBytes {
-		head = textsafe.Head(text, headBytes)
-		tail = textsafe.Tail(text[len(head):], tailBytes)
+		head := textsafe.Head(text, headBytes)
+		text = head + "\n" + textsafe.Tail(text[len(head):], tailBytes)
 	}
 	var weak, heading, thrown string
 	traced := false
-	for line := range strings.FieldsFuncSeq(head+"\n"+tail, func(r rune) bool { return r == '\n' || r == '\r' || r == 0 }) {
+	for line := range strings.SplitSeq(lineEnds.Replace(text), "\n") {
 		line = strings.TrimSpace(textsafe.StripEscapes(line))
 		low := strings.ToLower(textsafe.Head(line, lineBytes))
 		traced = traced || Traces(low)
