@@ -9,7 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-var longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
+var (
+	longNumber = regexp.MustCompile(`\b[0-9A-Fa-f]{12,}\b|\d{5,}|\d+[.:]\d+`)
+	quotation  = regexp.MustCompile("'[^']*'|\"[^\"]*\"|`[^`]*`")
+)
 
 // quotes stand on both sides of what a message quotes.
 var quotes = [...]string{`'`, `"`, "`"}
@@ -41,6 +44,26 @@ func kindOf(message string, in map[string]value) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// mostQuoted is how many kinds of failure may differ in what their messages quote alone. More are one kind: they name
+// what calls gave, or what there is now.
+const mostQuoted = 6
+
+// joinKinds makes one kind of many that differ in what their messages quote alone.
+func joinKinds(rows []row, kinds map[string]int) {
+	variants, joined := map[string]int{}, map[string]string{}
+	for k := range kinds {
+		joined[k] = quotation.ReplaceAllString(k, "…")
+		variants[joined[k]]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		if k := joined[r.kind]; r.Bad && variants[k] > mostQuoted {
+			r.kind, r.said = k, k
+			kinds[k]++
+		}
+	}
 }
 
 // ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer

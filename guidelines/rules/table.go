@@ -129,6 +129,7 @@ func rowsOf(calls []Call, most int) []row {
 		}
 		rows = append(rows, r)
 	}
+	joinKinds(rows, kinds)
 	for i := range rows {
 		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
