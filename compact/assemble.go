@@ -15,7 +15,6 @@ type assembled struct {
 	at       int            // place of the message that holds the summary, -1 when there is none
 	text     string
 	tokens   int
-	broken   bool // a message of ours is no JSON
 }
 
 // assembler puts what stays and the summary together.
@@ -158,8 +157,7 @@ func (a *assembler) say(role, text string) (chat.Message, int) {
 	if a.c.blocks {
 		raw = `{"role":"` + role + `","content":[{"type":"text","text":` + string(quoted) + `}]}`
 	}
-	m, err := chat.Parse([]byte(raw))
-	a.out.broken = a.out.broken || err != nil
+	m, _ := chat.Parse([]byte(raw)) // it was written just now
 	return m, perMessage + a.c.count(text)
 }
 

@@ -120,12 +120,11 @@ func (w *run) unchanged(reason Reason, detail string) Result {
 	conv := w.conv
 	rep := w.report
 	rep.After = rep.Before
-	rep.Messages = make([]Fate, len(conv.messages))
-	for i := range conv.messages {
-		f := Fate{Index: i, Role: conv.messages[i].Role, Tokens: conv.cost[i], Output: i}
-		f.Disposition, f.Why = conv.keptWhy(i)
-		rep.Messages[i] = f
+	same := assembled{output: make([]int, len(conv.messages))}
+	for i := range same.output {
+		same.output[i] = i
 	}
+	rep.Messages = same.dispositions(conv)
 	rep.Cache = conv.cache(w.r.Messages, conv.cost)
 	out := w.r.Messages
 	if out == nil {
@@ -233,9 +232,6 @@ func (w *run) objection(a *assembled) *refusal {
 	gain, least := conv.total-a.tokens, w.c.cfg.MinGainFraction
 	if !w.r.Force && float64(gain) < least*float64(conv.total) {
 		return &refusal{GainTooSmall, fmt.Sprintf("%d of %d tokens would be freed, the minimum is %.0f %%", gain, conv.total, 100*least)}
-	}
-	if a.broken {
-		return &refusal{InvalidResult, "the result would not be valid JSON"}
 	}
 	if ps := chat.Introduced(conv.messages, a.parsed); len(ps) > 0 {
 		return &refusal{InvalidResult, "the result would not be valid: " + ps[0].String()}

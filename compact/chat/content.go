@@ -45,7 +45,7 @@ func (m *Message) part(v jsontext.Value) {
 		m.Media++
 	case "tool_use":
 		m.Blocks = true
-		m.Calls = append(m.Calls, Call{ID: loosejson.Text(b["id"]), Name: loosejson.Text(b["name"]), Args: strOrJSON(b["input"])})
+		m.Calls = append(m.Calls, Call{ID: b.Text("id"), Name: b.Text("name"), Args: strOrJSON(b["input"])})
 	case "tool_result":
 		m.Blocks = true
 		m.Results = append(m.Results, m.resultBlock(b))
@@ -59,7 +59,7 @@ func (m *Message) resultBlock(b loosejson.Members) Output {
 	inner := Message{}
 	inner.content(b["content"])
 	m.Media += inner.Media
-	out := Output{ID: loosejson.Text(b["tool_use_id"]), Text: inner.Text()}
+	out := Output{ID: b.Text("tool_use_id"), Text: inner.Text()}
 	if len(inner.Other) > 0 {
 		out.Text = strings.TrimSpace(out.Text + "\n" + strings.Join(inner.Other, "\n"))
 	}

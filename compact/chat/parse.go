@@ -155,17 +155,13 @@ func (m *Message) item(w loosejson.Members) bool {
 	switch loosejson.Text(w["type"]) {
 	case "function_call", "custom_tool_call":
 		m.Kind, m.Role = Assistant, "assistant"
-		call := Call{ID: loosejson.Text(w["call_id"]), Name: loosejson.Text(w["name"]), Args: strOrJSON(w["arguments"])}
-		if len(w["arguments"]) == 0 {
-			call.Args = strOrJSON(w["input"])
-		}
-		m.Calls = []Call{call}
+		m.Calls = []Call{{ID: w.Text("call_id"), Name: w.Text("name"), Args: strOrJSON(w.At("arguments|input"))}}
 	case "function_call_output", "custom_tool_call_output":
 		m.Kind, m.Role = Result, "tool"
 		inner := Message{}
 		inner.content(w["output"])
 		m.Media = inner.Media
-		m.Results = []Output{{ID: loosejson.Text(w["call_id"]), Text: inner.Text()}}
+		m.Results = []Output{{ID: w.Text("call_id"), Text: inner.Text()}}
 	case "reasoning":
 		m.Kind, m.Role = Assistant, "assistant"
 		inner := Message{}
@@ -204,39 +200,25 @@ func (m *Message) fields(w loosejson.Members) {
 }
 
 func (m *Message) toolCalls(w loosejson.Members) {
-	var calls []struct {
-		ID       jsontext.Value `json:"id"`
-		Function struct {
-			Name      jsontext.Value `json:"name"`
-			Arguments jsontext.Value `json:"arguments"`
-		} `json:"function"`
-		Custom struct {
-			Name  jsontext.Value `json:"name"`
-			Input jsontext.Value `json:"input"`
-		} `json:"custom"`
-	}
-	if w["tool_calls"].Kind() == '[' && loosejson.Decode(w["tool_calls"], &calls) == nil {
-		for _, c := range calls {
-			call := Call{
-				ID: loosejson.Text(c.ID), Name: loosejson.Text(c.Function.Name), Args: strOrJSON(c.Function.Arguments),
-			}
-			if call.Name == "" && len(c.Custom.Name) > 0 {
-				call.Name, call.Args = loosejson.Text(c.Custom.Name), strOrJSON(c.Custom.Input)
-			}
-			m.Calls = append(m.Calls, call)
+	for _, v := range loosejson.Elements(w["tool_calls"]) {
+		c := loosejson.MembersOf(v)
+		if c == nil {
+			m.Other = append(m.Other, string(v))
+			continue
 		}
-	} else if w["tool_calls"].Kind() == '[' {
-		m.Other = append(m.Other, string(w["tool_calls"]))
+		m.Calls = append(m.Calls, Call{
+			ID: c.Text("id"), Name: c.Text("function.name|custom.name"), Args: strOrJSON(c.At("function.arguments|custom.input")),
+		})
 	}
 	if legacy := loosejson.MembersOf(w["function_call"]); legacy != nil {
-		m.Calls = append(m.Calls, Call{Name: loosejson.Text(legacy["name"]), Args: strOrJSON(legacy["arguments"]), Legacy: true})
+		m.Calls = append(m.Calls, Call{Name: legacy.Text("name"), Args: strOrJSON(legacy["arguments"]), Legacy: true})
 	}
 }
 
 // resultFields turns the content of a tool message into its one result.
 func (m *Message) resultFields(w loosejson.Members) {
 	m.Results = append(m.Results, Output{
-		ID: loosejson.Text(w["tool_call_id"]), Name: loosejson.Text(w["name"]), Legacy: m.Role == "function", Text: m.Text(),
+		ID: w.Text("tool_call_id"), Name: w.Text("name"), Legacy: m.Role == "function", Text: m.Text(),
 	})
 	m.Texts = nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // Part is one piece of data.
@@ -84,27 +85,14 @@ func (p Part) line() (string, error) {
 // Cut shortens a text to at most limit characters. It keeps the beginning and the end, and
 // says between them how much is missing. It replaces invalid bytes.
 func Cut(text string, limit int) string {
-	if len(text) <= limit && utf8.ValidString(text) {
+	text = strings.ToValidUTF8(text, "�")
+	n := utf8.RuneCountInString(text)
+	if n <= limit {
 		return text
 	}
-	// Bytes beyond these cannot be among the characters that are kept.
-	if bound := 4 * limit; len(text) > 2*bound+8 {
-		return cutRunes([]rune(strings.ToValidUTF8(text[:bound], "�")), []rune(strings.ToValidUTF8(text[len(text)-bound:], "�")),
-			utf8.RuneCountInString(text), limit)
-	}
-	runes := []rune(strings.ToValidUTF8(text, "�"))
-	if len(runes) <= limit {
-		return string(runes)
-	}
-	return cutRunes(runes, runes, len(runes), limit)
-}
-
-func cutRunes(head, tail []rune, total, limit int) string {
-	note := fmt.Sprintf(" […%d characters left out…] ", max(0, total-limit))
+	note := fmt.Sprintf(" […%d characters left out…] ", n-limit)
 	keep := max(0, limit-utf8.RuneCountInString(note))
-	first := min(len(head), keep-keep/3)
-	last := min(len(tail), keep/3)
-	return string(head[:first]) + note + string(tail[len(tail)-last:])
+	return textsafe.HeadRunes(text, keep-keep/3) + note + textsafe.TailRunes(text, keep/3)
 }
 
 func blank(s string) bool {
