@@ -11,8 +11,6 @@ import (
 	"memoryd"
 	"memoryd/internal/accounts"
 	"memoryd/internal/loosejson"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Format is a file format in which a program records what its agents did.
@@ -85,20 +83,19 @@ func FormatNames() []string {
 	return names
 }
 
-// shape is a document of which only the outermost members are known.
+// shape is a document, or a span, of which only the outermost members are known.
 type shape struct {
 	doc     []byte
 	members loosejson.Members
-	first   map[string][]*shape // objects among the first elements of lists that are members
+	first   map[string][]loosejson.Members // objects among the first elements of lists that are members
 }
 
 func shapeOf(doc []byte) *shape {
-	s := &shape{doc: doc}
-	_ = loosejson.Decode(doc, &s.members) // what is broken has no members
-	return s
+	members, _ := loosejson.ParseMembers(doc) // what is broken has no members
+	return &shape{doc, members, map[string][]loosejson.Members{}}
 }
 
-// shows reports whether a document has the signs of a format.
+// shows reports whether it has the signs of a format.
 func (s *shape) shows(signs string) bool {
 	for way := range strings.SplitSeq(signs, " | ") {
 		if !slices.ContainsFunc(strings.Split(way, " & "), func(term string) bool { return !s.meets(term) }) {
@@ -113,53 +110,31 @@ func (s *shape) meets(term string) bool {
 		return mentions(s.doc, strings.Split(texts, ",")...)
 	}
 	if absent, not := strings.CutPrefix(term, "!"); not {
-		return !s.has(absent)
+		return !has(s.members, absent)
+	}
+	if name, texts, given := strings.Cut(term, "="); given {
+		is := loosejson.Text(s.members[name])
+		return slices.ContainsFunc(strings.Split(texts, ","), func(text string) bool { return strings.EqualFold(text, is) })
 	}
 	if list, names, inside := strings.Cut(term, "/"); inside {
-		return s.within(list, strings.Split(names, ",")...)
+		return slices.ContainsFunc(s.within(list), func(e loosejson.Members) bool { return has(e, strings.Split(names, ",")...) })
 	}
-	name, texts, given := strings.Cut(term, "=")
-	return s.has(name) && (!given || slices.Contains(strings.Split(texts, ","), loosejson.Text(s.members[name])))
+	return has(s.members, term)
 }
 
-func (s *shape) has(names ...string) bool {
-	return !slices.ContainsFunc(names, func(n string) bool { return len(s.members[n]) == 0 })
+func has(members loosejson.Members, names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return len(members[n]) == 0 })
 }
 
-// within reports whether the first element of a list that is a member has a member.
-func (s *shape) within(list string, names ...string) bool {
+// within are the objects among the first three elements of a list that is a member, or in these.
+func (s *shape) within(list string) []loosejson.Members {
 	first, known := s.first[list]
 	if !known {
-		if first = firstOf(s.members[list]); s.first == nil {
-			s.first = map[string][]*shape{}
+		all := loosejson.Elements(s.members[list])
+		for _, e := range all[:min(3, len(all))] {
+			first = append(first, loosejson.Objects(loosejson.Join(elementsOf(e)))...)
 		}
 		s.first[list] = first
-	}
-	return slices.ContainsFunc(first, func(e *shape) bool { return e.has(names...) })
-}
-
-// firstOf are the objects among the first three elements of a list, or in these.
-func firstOf(list jsontext.Value) (first []*shape) {
-	if list.Kind() != '[' {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(list), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for range 3 {
-		if d.PeekKind() == ']' {
-			break
-		}
-		e, err := d.ReadValue()
-		if err != nil {
-			break
-		}
-		for _, one := range elementsOf(e) {
-			if one.Kind() == '{' {
-				first = append(first, shapeOf(one.Clone()))
-			}
-		}
 	}
 	return first
 }

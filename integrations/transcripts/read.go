@@ -134,7 +134,7 @@ type waiting struct {
 // Read reads an uncompressed file. It returns an *UnknownShape, or an error of r or ctx; the
 // calls before the error were passed on.
 func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, error) {
-	return read(ctx, name, o, func(s scanner) error { return s.run(&stopper{ctx, r}) })
+	return read(ctx, name, o, func(s scanner) error { return s.run(watched{Reader: r, ask: ctx.Err}) })
 }
 
 // read reads the documents that a scanner is given.
@@ -174,19 +174,6 @@ func read(ctx context.Context, name string, o Options, documents func(s scanner)
 	f.joiner.Flush()
 	f.stats.Format, f.stats.Unfinished, f.stats.Cancelled = f.format, f.joiner.Unfinished, f.joiner.Cancelled
 	return f.stats, err
-}
-
-// stopper ends a reading when its context does.
-type stopper struct {
-	ctx context.Context //nolint:containedctx // lives as long as one reading
-	in  io.Reader
-}
-
-func (s *stopper) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.in.Read(p)
 }
 
 // baseOf is a file's name without folders and endings.
@@ -303,17 +290,23 @@ const (
 // errBomb ends the reading of an archive that unpacks to more than it can honestly hold.
 var errBomb = fmt.Errorf("unpacks to more than %d times its size", maxRatio)
 
-// counted tells how much was read.
-type counted struct {
+// watched is a reader that asks before it reads, and tells how much it read.
+type watched struct {
 	io.Reader
 
-	read func(n int)
+	ask  func() error
+	tell func(n int)
 }
 
-func (c counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	if c.read != nil {
-		c.read(n)
+func (w watched) Read(p []byte) (n int, err error) {
+	if w.ask != nil {
+		err = w.ask()
+	}
+	if err == nil {
+		n, err = w.Reader.Read(p)
+	}
+	if w.tell != nil {
+		w.tell(n)
 	}
 	return n, err
 }
@@ -333,7 +326,7 @@ func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
 	if !info.Mode().IsRegular() {
 		return Stats{}, fmt.Errorf("%s: not a regular file", path)
 	}
-	buffered := bufio.NewReaderSize(counted{in, o.Read}, 1<<16)
+	buffered := bufio.NewReaderSize(watched{Reader: in, tell: o.Read}, 1<<16)
 	switch head, _ := buffered.Peek(4); {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		zr, err := gzip.NewReader(buffered)

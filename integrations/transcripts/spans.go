@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,8 +36,7 @@ type Span struct {
 // of attributes, with blanks between them, the first that is there counts.
 type dialect struct {
 	Name string
-	// Is tells a tool call by attributes: ways with blanks between them, of name=text, or of a name
-	// that is there, with &.
+	// Is are the signs of a tool call, as those of formats: see table.
 	Is                                                    string
 	Tool, Input, Output, ID, Conversation, Agent, Failure string
 	// Brief dialects tell no output but of failures.
@@ -67,21 +65,6 @@ func (a attributes) first(names string) jsontext.Value {
 		}
 	}
 	return nil
-}
-
-// show reports whether they are those of a call in a dialect.
-func (a attributes) show(d *dialect) bool {
-	for way := range strings.FieldsSeq(d.Is) {
-		if !slices.ContainsFunc(strings.Split(way, "&"), func(term string) bool { return !a.meet(term) }) {
-			return true
-		}
-	}
-	return false
-}
-
-func (a attributes) meet(term string) bool {
-	name, text, given := strings.Cut(term, "=")
-	return len(a[name]) > 0 && (!given || strings.EqualFold(a.Text(name), text))
 }
 
 // tells reports whether any of the attributes is there, be it empty.
@@ -118,10 +101,10 @@ const (
 // The call's Source is "otlp:" and the dialect; readers of exports replace it.
 func spanCall(s *Span) (c accounts.Call, skipped string) {
 	a := attributes(s.Attributes)
-	all := dialects()
+	all, is := dialects(), shape{members: s.Attributes}
 	for i := range all {
 		d := &all[i]
-		if !a.show(d) {
+		if !is.shows(d.Is) {
 			continue
 		}
 		if s.Served {
