@@ -108,7 +108,7 @@ func ReadJournal(path string) (j Journal, err error) {
 		return j, err
 	}
 	j = Journal{Path: path, Since: info.ModTime(), Held: lock(f) != nil}
-	_, err = replay(f, func(batch []json.RawMessage) error {
+	err = replay(f, func(batch []json.RawMessage) error {
 		j.Calls += len(batch)
 		return nil
 	})
@@ -135,15 +135,14 @@ func (j Journal) Deliver(send func([]json.RawMessage) error) error {
 	if lock(f) != nil {
 		return errHeld
 	}
-	if _, err := replay(f, send); err != nil {
+	if err := replay(f, send); err != nil {
 		return err
 	}
 	return os.Remove(j.Path)
 }
 
-// replay gives what a journal holds to send, and where it ended. A line that a crash
-// cut is left out.
-func replay(f *os.File, send func([]json.RawMessage) error) (end int64, err error) {
+// replay gives what a journal holds to send. A line that a crash cut is left out.
+func replay(f io.Reader, send func([]json.RawMessage) error) error {
 	var batch []json.RawMessage
 	flush := func() error {
 		defer func() { batch = nil }()
@@ -153,21 +152,20 @@ func replay(f *os.File, send func([]json.RawMessage) error) (end int64, err erro
 		return send(batch)
 	}
 	size := 0
-	for line, readErr := range loosejson.NewLines(io.NewSectionReader(f, 0, 1<<62), math.MaxInt, nil).All() {
-		end += int64(len(line))
+	for line, readErr := range loosejson.NewLines(f, math.MaxInt, nil).All() {
 		if json.Valid(line) && !bytes.HasPrefix(line, []byte(`{"memoryd_journal":`)) {
 			batch = append(batch, bytes.Clone(bytes.TrimSpace(line)))
 			size += len(line)
 		}
 		if readErr != nil {
-			return end, cmp.Or(flush(), readErr)
+			return cmp.Or(flush(), readErr)
 		}
 		if len(batch) == batchCalls || size > batchBytes {
 			size = 0
 			if err := flush(); err != nil {
-				return end, err
+				return err
 			}
 		}
 	}
-	return end, flush()
+	return flush()
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -46,7 +45,6 @@ type Outbox struct {
 	journal *os.File          // exclusively locked while this process lives; nil: none
 	waiting []json.RawMessage // not delivered, the oldest first
 	inFile  int               // how many of these stand in the journal too
-	backlog bool              // the journal holds calls that do not wait in memory
 	bytes   int
 	dropped int
 }
@@ -110,7 +108,7 @@ func (o *Outbox) Stop() {
 	if o.journal == nil {
 		return
 	}
-	if o.inFile == 0 && !o.backlog {
+	if o.inFile == 0 {
 		_ = os.Remove(o.journal.Name())
 	} else {
 		_ = o.journal.Sync()
@@ -197,8 +195,7 @@ func (o *Outbox) run(ctx context.Context) {
 	}
 }
 
-// deliver sends everything that waits, in memory first, then the journals of
-// this process and of those that ended without delivering.
+// deliver sends everything that waits, in memory first, then the journals that nobody holds.
 func (o *Outbox) deliver(ctx context.Context) error {
 	for {
 		batch := o.next()
@@ -210,9 +207,6 @@ func (o *Outbox) deliver(ctx context.Context) error {
 			return err
 		}
 		o.done(len(batch))
-	}
-	if err := o.replayOwn(ctx); err != nil {
-		return err
 	}
 	return o.adopt(ctx)
 }
@@ -235,7 +229,7 @@ func (o *Outbox) done(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.forget(n)
-	if o.inFile == 0 && !o.backlog && o.journal != nil {
+	if o.inFile == 0 && o.journal != nil {
 		_ = o.to.empty(o.journal)
 	}
 }
@@ -248,34 +242,15 @@ func (o *Outbox) forget(n int) {
 	o.waiting, o.inFile = o.waiting[n:], max(0, o.inFile-n)
 }
 
-// rely takes out of memory what the journal holds.
+// rely takes out of memory what the journal holds, and lets go of that: adopt delivers it.
 func (o *Outbox) rely() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.backlog = o.backlog || o.inFile > 0
-	o.forget(o.inFile)
-}
-
-// replayOwn sends what this process's journal holds and memory does not.
-func (o *Outbox) replayOwn(ctx context.Context) error {
-	o.mu.Lock()
-	f, behind := o.journal, o.backlog
-	o.mu.Unlock()
-	if !behind {
-		return nil
+	if o.inFile > 0 {
+		o.forget(o.inFile)
+		_ = o.journal.Close()
+		o.journal = nil
 	}
-	end, err := replay(f, func(batch []json.RawMessage) error { return o.send(ctx, batch) })
-	if err != nil {
-		return err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if at, err := f.Seek(0, io.SeekEnd); err != nil || at != end {
-		return err // more came: it is sent from memory
-	}
-	o.backlog = false
-	o.forget(o.inFile) // they were sent as well
-	return o.to.empty(f)
 }
 
 // send records a batch. Calls that memoryd refuses are counted as dropped, with
@@ -299,8 +274,8 @@ func (o *Outbox) drop(n int, why error) {
 	o.log.Warn("calls were lost", "calls", n, "err", why)
 }
 
-// adopt delivers the journals of processes that are gone: those that nobody
-// holds locked.
+// adopt delivers the journals that nobody holds locked: those of processes that are gone, and
+// those that were let go of while memoryd was away.
 func (o *Outbox) adopt(ctx context.Context) error {
 	paths, _ := filepath.Glob(filepath.Join(o.dir, o.to.mark()+"*.jsonl"))
 	for _, path := range paths {
