@@ -90,7 +90,7 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			text = []byte("{}\n")
 		}
-		return editHooks(text, func(all, hooks *hujson.Object) error {
+		return editMember(text, "hooks", func(all, hooks *hujson.Object) error {
 			for _, event := range h.events {
 				if err := putHook(hooks, host, event, entry); err != nil {
 					return err
@@ -116,7 +116,7 @@ func UninstallHooks(host, home string) (Change, error) {
 		return Change{}, unknownHookHost(host)
 	}
 	return planned(h.path(home), func(text []byte) ([]byte, error) {
-		after, err := editHooks(text, func(all, hooks *hujson.Object) error {
+		after, err := editMember(text, "hooks", func(all, hooks *hujson.Object) error {
 			for _, event := range slices.Backward(slices.Clone(hooks.Members)) {
 				if err := removeHook(all, hooks, host, nameOf(event), h.version); err != nil {
 					return err
@@ -142,29 +142,6 @@ const (
 	madeList   = "[\n      "
 	madeEnd    = "\n    ]"
 )
-
-// editHooks lets edit change a file, and in it the object with the hooks, which is empty where
-// there is none.
-func editHooks(text []byte, edit func(all, hooks *hujson.Object) error) ([]byte, error) {
-	whole, err := readWhole(text)
-	if err != nil {
-		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
-	}
-	all, err := objectIn(&whole)
-	if err != nil {
-		return nil, err
-	}
-	hooks := &hujson.Object{}
-	if i := place(all, "hooks"); i >= 0 {
-		if hooks, err = objectIn(&all.Members[i].Value); err != nil {
-			return nil, fmt.Errorf("hooks: %w", err)
-		}
-	}
-	if err := edit(all, hooks); err != nil {
-		return nil, err
-	}
-	return whole.Pack(), nil
-}
 
 // hooksOf gives the list of an event, nil where there is none, and which entry is memoryd's, -1
 // for none.

@@ -117,11 +117,9 @@ func indentOf(o *hujson.Object) string {
 	return "    "
 }
 
-// editJSON puts the entry of f into its place, and changes no other byte.
-func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}\n")
-	}
+// editMember lets edit change a file, and in it the object that a member is, which is empty where
+// there is none. No other byte changes.
+func editMember(text []byte, key string, edit func(all, inner *hujson.Object) error) ([]byte, error) {
 	whole, err := readWhole(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
@@ -130,29 +128,40 @@ func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, i := &hujson.Object{}, place(all, h.key)
-	if i >= 0 {
-		if servers, err = objectIn(&all.Members[i].Value); err != nil {
-			return nil, fmt.Errorf("%s: %w", h.key, err)
+	inner := &hujson.Object{}
+	if i := place(all, key); i >= 0 {
+		if inner, err = objectIn(&all.Members[i].Value); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	entries := map[string]json.RawMessage{}
-	for _, s := range servers.Members {
-		entries[nameOf(s)] = textOf(s.Value.Value)
-	}
-	name, value, err := f(entries, h)
-	if err != nil {
+	if err := edit(all, inner); err != nil {
 		return nil, err
 	}
-	switch {
-	case i < 0:
-		put(all, h.key, valueOf([]byte("{\n    \""+name+"\": "+string(value)+"\n  }")))
-	case value == nil && len(servers.Members) == 1 && bytes.HasPrefix(textOf(servers), []byte("{\n    \""+name)):
-		remove(all, h.key) // made by install
-	case value == nil:
-		remove(servers, name)
-	default:
-		put(servers, name, valueOf(value))
-	}
 	return whole.Pack(), nil
+}
+
+// editJSON puts the entry of f into its place.
+func editJSON(text []byte, h host, f rewrite) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	return editMember(text, h.key, func(all, servers *hujson.Object) error {
+		entries := map[string]json.RawMessage{}
+		for _, s := range servers.Members {
+			entries[nameOf(s)] = textOf(s.Value.Value)
+		}
+		name, value, err := f(entries, h)
+		switch {
+		case err != nil:
+		case place(all, h.key) < 0:
+			put(all, h.key, valueOf([]byte("{\n    \""+name+"\": "+string(value)+"\n  }")))
+		case value == nil && len(servers.Members) == 1 && bytes.HasPrefix(textOf(servers), []byte("{\n    \""+name)):
+			remove(all, h.key) // made by install
+		case value == nil:
+			remove(servers, name)
+		default:
+			put(servers, name, valueOf(value))
+		}
+		return err
+	})
 }
