@@ -194,10 +194,7 @@ func label(key string) string {
 		}
 		return -1
 	}, key)
-	if key = strings.Trim(key, " -.>"); strings.HasPrefix(key, "called ") { // calls begin so
-		key = "called_" + key[len("called "):]
-	}
-	return shorten(key, 60)
+	return shorten(strings.Trim(key, " -.>"), 60)
 }
 
 // ofIdentifier cuts off the end of a key that says that its value identifies something.

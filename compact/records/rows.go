@@ -68,7 +68,7 @@ func (w *walker) long(n *node) bool {
 	return short(textsafe.Visible(n.text[:min(len(n.text), addressMax+1)])) != n.text
 }
 
-// walk makes rows of a value: an object is a row, a list of objects one for each.
+// walk makes rows of an object or a list: an object is a row, a list of objects one for each.
 // above tells the record that it belongs to.
 func (w *walker) walk(n *node, name string, above []cell, depth int) {
 	switch {
@@ -85,7 +85,7 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 	case n.kind == '{':
 		w.one = depth == 0
 		w.list([]*node{n}, name, above, depth)
-	case n.kind == '[':
+	default:
 		for i := range n.kids {
 			switch kid := &n.kids[i]; {
 			case kid.scalar():
@@ -97,12 +97,6 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 				w.walk(kid, name, above, depth+1)
 			}
 		}
-	default:
-		if strings.Contains(n.text, "\n") || len(n.text) > valueLimit {
-			w.readLines(n.text)
-			return
-		}
-		w.emit(name, above, []cell{w.scalarCell("", n)}, -1)
 	}
 }
 
