@@ -61,18 +61,6 @@ func (d dialect) without(e *apiError) (dialect, bool) {
 	return d, true
 }
 
-// adaptError is a rejection that another form of request may cure.
-type adaptError struct {
-	cause *apiError
-	next  dialect
-}
-
-// Error returns the text of the cause.
-func (e *adaptError) Error() string { return e.cause.Error() }
-
-// Unwrap returns the cause.
-func (e *adaptError) Unwrap() error { return e.cause }
-
 // request builds the request for p in dialect d.
 func (d dialect) request(model string, temperature float64, maxTokens int, p memoryd.Prompt) openai.ChatCompletionRequest {
 	req := openai.ChatCompletionRequest{Model: model}

@@ -210,12 +210,10 @@ func (l *limiter) lift(t *permit) {
 // adapt remembers the form of request to use from now on, unless another
 // request found out before.
 func (l *limiter) adapt(t *permit, f *fault) {
-	e, ok := errors.AsType[*adaptError](f.err)
-	if !ok || t.endpoint.dialect != t.dialect {
-		return
+	if t.endpoint.dialect == t.dialect {
+		t.endpoint.dialect = f.next
+		l.log.Info("adapting requests to the model's server", "model", t.endpoint.model, "err", f.err)
 	}
-	t.endpoint.dialect = e.next
-	l.log.Info("adapting requests to the model's server", "model", t.endpoint.model, "err", f.err)
 }
 
 // withdraw pays for a retry from the budget.

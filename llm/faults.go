@@ -38,6 +38,7 @@ type fault struct {
 	tries     int           // retries that make sense for this fault; 0: as configured
 	after     time.Duration // the wait that the server named; 0: none
 	timedOut  bool          // no reply in time: the server may be overloaded
+	next      dialect       // adapt: the form of request that may cure it
 	err       error
 }
 
@@ -81,23 +82,24 @@ func classify(e *apiError, d dialect) *fault {
 		f.timedOut = true
 		return f.as(transient, "timeout").temp()
 	case e.status == http.StatusConflict || e.status == http.StatusTooEarly || e.status >= 500:
-		return classifyServer(f, e, d)
+		// Some servers fail with a 500 or 501 over a form of answer that they do not know.
+		if e.status <= http.StatusNotImplemented && f.adapts(d, e) {
+			return f
+		}
+		return f.as(transient, "server").temp()
 	}
-	if next, ok := d.without(e); ok {
-		f.err = &adaptError{cause: e, next: next}
-		return f.as(adapt, "rejected")
+	if f.adapts(d, e) {
+		return f
 	}
 	return f.as(final, "rejected")
 }
 
-// classifyServer handles 5xx: some servers fail with a 500 or 501 over a form
-// of answer that they do not know.
-func classifyServer(f *fault, e *apiError, d dialect) *fault {
-	if next, ok := d.without(e); ok && e.status <= http.StatusNotImplemented {
-		f.err = &adaptError{cause: e, next: next}
-		return f.as(adapt, "rejected")
+// adapts reports whether another form of request than d may cure e.
+func (f *fault) adapts(d dialect, e *apiError) (ok bool) {
+	if f.next, ok = d.without(e); ok {
+		f.as(adapt, "rejected")
 	}
-	return f.as(transient, "server").temp()
+	return ok
 }
 
 func (f *fault) as(c class, reason string) *fault { f.class, f.reason = c, reason; return f }
