@@ -65,6 +65,7 @@ func TestOutcomesByName(t *testing.T) {
 		"numbered error":             {"play_track", nil, "UPnP Error 701 received: Transition not available", 0, ""},
 		"measured error":             {"fit_model", nil, "Residual standard error: 2.113 on 29 degrees of freedom", 1, ""},
 		"own name, then failure":     {"sox", nil, "sox FAIL formats: no handler for file extension `mp3'", 0, ""},
+		"program that tells":         {"bash", sh("avrdude -U a"), "avrdude: device initialized\navrdude: verifying ...\navrdude: 1024 bytes of flash verified", 1, ""},
 		"program that complains":     {"bash", sh("avrdude -U a"), "avrdude: device initialized\navrdude: verifying ...\navrdude: error: device is gone", 0, "shell-error"},
 		"runtime that signs once":    {"bash", sh("lua a.lua"), "lua: a.lua:1: attempt to index a nil value\nstack traceback:\n	a.lua:1: in main chunk", 0, "shell-error"},
 		"marked line":                {"router", nil, "show ip rout\n        ^\n% Invalid input detected at '^' marker.", 0, ""},

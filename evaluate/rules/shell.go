@@ -52,6 +52,7 @@ func shellError(v *view, t *text) finding {
 	}
 	var hit, passed *line
 	hits := 0
+	const complaint = hasShellComplaint | hasComplaintWord
 	for i := range t.lines {
 		l := &t.lines[i]
 		d, ok := v.diagnosticOf(l)
@@ -64,16 +65,17 @@ func shellError(v *view, t *text) finding {
 			passed = cmp.Or(passed, l)
 		default:
 			hits++
-			hit = cmp.Or(hit, l)
+			if hit == nil || !hit.has(complaint) && l.has(complaint) {
+				hit = l
+			}
 		}
 	}
-	first := t.first()
 	switch {
-	case t.total == 1 && strings.HasPrefix(first.low(), "parse error: "):
-		return fails("shell-error", first.s, "a command could not parse what it was given")
-	case hit != nil: // graded by how much else there is, and by a word of trouble: programs also say how it goes
+	case t.total == 1 && strings.HasPrefix(t.first().low(), "parse error: "):
+		return fails("shell-error", t.first().s, "a command could not parse what it was given")
+	case hit != nil && (hit.has(complaint) || !v.unlikely()): // programs also say how it goes
 		f := fails("shell-error", hit.s, "the command that decides the exit status printed a diagnostic")
-		f.sure = hits*4 >= t.total && hit.has(hasShellComplaint|hasComplaintWord)
+		f.sure = hits*4 >= t.total && hit.has(complaint)
 		return f
 	case passed != nil:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it")
@@ -112,10 +114,8 @@ func (v *view) diagnosticOf(l *line) (d diagnostic, ok bool) {
 		return d, ok
 	case strings.ContainsAny(name, " \t{}[]<>=\""), l.has(hasHarmless):
 		return d, false
-	case d.runs: // it may also say that all is well
-		return d, !strings.Contains(rest, "success") && !strings.HasSuffix(strings.ToLower(rest), " ok")
 	}
-	return d, l.has(hasPlainComplaint)
+	return d, d.runs || l.has(hasPlainComplaint)
 }
 
 // shellLine reads what follows "bash: " or "bash: line 1: ", in lower case.

@@ -10,6 +10,8 @@ import (
 func TestShellDiagnostics(t *testing.T) {
 	run(t, map[string]example{
 		"cat of a missing file":                {"bash", sh("cat missing.txt"), "cat: missing.txt: No such file or directory", 0, "shell-error"},
+		"a program tells what it does":         {"bash", sh("boxtool -U a"), "boxtool: device initialized\nboxtool: verifying ...\nboxtool: 1024 bytes of flash verified", 1, ""},
+		"a complaint below what it does":       {"bash", sh("tar -cf /b.tar ."), "tar: ./a: adding\ntar: ./b: adding\ntar: ./c: Cannot stat: No such file or directory", 0, "shell-error"},
 		"unknown command":                      {"bash", sh("foo --bar"), "bash: foo: command not found", 0, "shell-error"},
 		"unknown command with line":            {"bash", sh("foo"), "/bin/bash: line 1: foo: command not found", 0, "shell-error"},
 		"unknown command in dash":              {"shell", sh("foo"), "sh: 1: foo: not found", 0, "shell-error"},

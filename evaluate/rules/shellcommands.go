@@ -98,13 +98,6 @@ func (p *shellProgram) mentionsOnlyBefore(word string) bool {
 	return found
 }
 
-// answersByStatus are commands that say "no" or "different" with exit status 1
-// and often without a word.
-var answersByStatus = phrases.Words(
-	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "test", "[", "[[", "diff", "cmp", "comm", "pgrep", "which", "type",
-	"command", "expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen",
-)
-
 // reached reports whether the program came to its end, as far as that shows: one
 // that ends by echoing a text has printed it.
 func (p *shellProgram) reached(out string) bool {
@@ -117,23 +110,25 @@ func (p *shellProgram) reached(out string) bool {
 	})
 }
 
-// comparers are commands whose status says if two things differ.
-var comparers = phrases.Words("diff", "cmp", "comm")
-
-// compares reports whether such a command runs last.
-func (p *shellProgram) compares() bool { return p.endsWith(comparers) }
-
-// searchers are commands that look for lines, and countOption is how they are told to print
-// how many they found: grep -c.
+// Commands that say something with exit status 1, often without a word: searchers that no line
+// matches, comparers that two things differ, deniers no. countOption is how searchers are told to
+// print how many lines they found: grep -c.
 var (
-	searchers   = phrases.Words("grep", "egrep", "fgrep", "zgrep", "rg", "ag")
+	searchers = phrases.Words("grep", "egrep", "fgrep", "zgrep", "rg", "ag")
+	comparers = phrases.Words("diff", "cmp", "comm")
+	deniers   = phrases.Words("test", "[", "[[", "pgrep", "which", "type", "command", "expr", "systemctl", "pidof", "mountpoint", "getent",
+		"locate", "hash", "compgen")
 	countOption = regexp.MustCompile(`^(?:-[a-zA-Z]*c|--count)`)
 )
 
-// counts reports whether such a command runs last, and does so.
+// compares reports whether a comparer runs last, counts whether a searcher does and counts, and
+// mayAnswerByStatus whether the program's status may be an answer.
+func (p *shellProgram) compares() bool { return p.endsWith(comparers) }
+
 func (p *shellProgram) counts() bool {
 	return p.endsWith(searchers) && slices.ContainsFunc(p.stages[len(p.stages)-1].words, countOption.MatchString)
 }
 
-// mayAnswerByStatus reports whether the program's status may be an answer.
-func (p *shellProgram) mayAnswerByStatus() bool { return p.endsWith(answersByStatus) }
+func (p *shellProgram) mayAnswerByStatus() bool {
+	return p.endsWith(searchers) || p.endsWith(comparers) || p.endsWith(deniers)
+}
