@@ -35,35 +35,35 @@ func ParseCallKey(text string) (k CallKey, err error) {
 	return k, nil
 }
 
-// Call is one recorded tool invocation.
+// Call is one recorded tool invocation. The JSON names are those of exports.
 type Call struct {
-	Key CallKey
-	ToolRef
+	Key     CallKey `json:"key"`
+	ToolRef `json:"-"`
 
 	// Seq numbers the calls of a tool, from 1, in the order in which the store accepted them. The
 	// store sets it; 0 means not stored.
-	Seq int64
+	Seq int64 `json:"seq"`
 
 	// Input is the JSON text as the caller sent it: an object or a string.
-	Input json.RawMessage
+	Input json.RawMessage `json:"input,omitzero"`
 	// Output is the output of the tool, truncated to the configured limit.
-	Output string
+	Output string `json:"output,omitzero"`
 	// Success is what the caller reported.
-	Success bool
+	Success bool `json:"success"`
 	// TimeCost is the duration in seconds; 0 means unknown.
-	TimeCost float64
+	TimeCost float64 `json:"time_cost"`
 	// TokenCost is the number of tokens; -1 means unknown.
-	TokenCost int64
+	TokenCost int64 `json:"token_cost"`
 	// CreateTime is the caller's text, or the server's clock in the form "2006-01-02 15:04:05".
 	// Time is the parsed instant.
-	CreateTime string
-	Time       time.Time
+	CreateTime string    `json:"create_time,omitzero"`
+	Time       time.Time `json:"time,omitzero"`
 	// Metadata is the caller's JSON object, as sent; nil means {}.
-	Metadata json.RawMessage
+	Metadata json.RawMessage `json:"metadata,omitzero"`
 	// Hash is the call_hash of the wire format; see HashOf.
-	Hash string
+	Hash string `json:"hash,omitzero"`
 
-	Evaluation Evaluation
+	Evaluation Evaluation `json:"evaluation"`
 }
 
 // Sample holds what statistics need of a call, without its input and output.

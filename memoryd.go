@@ -106,34 +106,35 @@ func TimeText(t time.Time) string {
 // ToolRef addresses one tool memory: the name of a tool within a workspace. Both are compared byte
 // for byte, without case folding.
 type ToolRef struct {
-	Workspace string
-	Tool      string
+	Workspace string `json:"workspace,omitzero"`
+	Tool      string `json:"tool,omitzero"`
 }
 
 // Counters count all calls of a tool, including those that the history no longer holds.
 type Counters struct {
 	// Lifetime counts all accepted calls. Duplicates counts those that repeat an earlier input and
 	// output at another time.
-	Lifetime   int64
-	Duplicates int64
+	Lifetime   int64 `json:"lifetime"`
+	Duplicates int64 `json:"duplicates"`
 	// Pending counts the calls in the history that have not been judged.
-	Pending int64
+	Pending int64 `json:"-"`
 }
 
-// Tool is what the store knows about a tool, apart from its calls.
+// Tool is what the store knows about a tool, apart from its calls. The JSON names are those of
+// exports.
 type Tool struct {
 	ToolRef
-	Counters
 	// Kept is the number of calls in the history.
-	Kept int
+	Kept int `json:"calls"`
+	Counters
 	// Revision increases with each change to the history: an accepted call or a verdict. A
 	// guideline stores the revision that it was written from.
-	Revision int64
-	Created  time.Time
+	Revision int64     `json:"revision"`
+	Created  time.Time `json:"created,omitzero"`
 	// Modified is the time of the last change to the history or the guideline.
-	Modified time.Time
+	Modified time.Time `json:"modified,omitzero"`
 	// Guideline is the current guideline; its Revision is 0 if none was written.
-	Guideline Guideline
+	Guideline Guideline `json:"guideline,omitzero"`
 }
 
 // memoryNamespace makes memory ids of this project distinct from other UUIDs.

@@ -16,21 +16,21 @@ const AnyRevision = -1
 
 // RecordKey identifies a record. The workspace is empty for records of the whole server, the tool
 // for those of a whole workspace. Kind names the owner ("guideline", "original"): 1 to 32
-// lower-case letters, digits and underscores. ID is any name.
+// lower-case letters, digits and underscores. ID is any name. The JSON names are those of exports.
 type RecordKey struct {
 	memoryd.ToolRef
-	Kind string
-	ID   string
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
 }
 
 // Record is a small durable document stored beside the tool memories.
 type Record struct {
 	RecordKey
 	// Revision counts the writes of the record, from 1.
-	Revision int64
+	Revision int64 `json:"-"`
 	// Expires is when the record may be removed, in microseconds; zero means never.
-	Expires time.Time
-	Data    []byte
+	Expires time.Time `json:"expires,omitzero"`
+	Data    []byte    `json:"data"`
 }
 
 // Records stores documents of the program itself. They are deleted with their tool or workspace.

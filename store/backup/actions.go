@@ -32,25 +32,7 @@ type Actions struct {
 // List returns the tool memories of a workspace, with their calls, sorted by the bytes of the
 // tools' names, one at a time. An unknown workspace has none.
 func (a *Actions) List(ctx context.Context, workspace string) iter.Seq2[Memory, error] {
-	return a.read(ctx, workspace, nil)
-}
-
-// read gives the memories of a workspace with their records of some kinds.
-func (a *Actions) read(ctx context.Context, workspace string, kinds []string) iter.Seq2[Memory, error] {
-	return func(yield func(Memory, error) bool) {
-		now := a.Now()
-		for t, err := range store.AllTools(ctx, a.Store, workspace) {
-			if err != nil {
-				yield(Memory{}, err)
-				return
-			}
-			m, there, err := readMemory(ctx, a.Store, t.ToolRef, kinds)
-			m.Records = slices.DeleteFunc(m.Records, func(r store.Record) bool { return expired(&r, now) })
-			if (err != nil || there) && !yield(m, err) || err != nil {
-				return
-			}
-		}
-	}
+	return memoriesOf(ctx, a.Store, workspace, nil, a.Now())
 }
 
 // Export writes a workspace, or the whole store for "", as [Export] does.
@@ -100,7 +82,7 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 	if src == dst {
 		return 0, invalid("a workspace cannot be copied onto itself")
 	}
-	n, err := a.bring(ctx, Mark{"copy", src, dst}, "copied", a.read(ctx, src, a.Kinds))
+	n, err := a.bring(ctx, Mark{"copy", src, dst}, "copied", memoriesOf(ctx, a.Store, src, a.Kinds, a.Now()))
 	if err == nil && n == 0 {
 		err = empty(src)
 	}
@@ -110,37 +92,18 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 // bring puts memories into the workspace of a mark, which stands in the store meanwhile. Who
 // asked is told of an error and how many came; the mark is for who asks after the death of the
 // process.
-func (a *Actions) bring(ctx context.Context, mark Mark, done string, list iter.Seq2[Memory, error]) (n int, err error) {
-	marks := a.Marks
-	if marks == nil {
-		marks = a.Store
-	}
-	err = mark.Around(ctx, marks, func() (bool, error) {
-		for m, err := range list {
-			if err == nil {
-				m.relocate(mark.Workspace)
-				err = a.put(ctx, &m)
-			}
-			if err != nil {
-				return false, within(err, "after %d tools were %s", n, done)
-			}
-			n++
+func (a *Actions) bring(ctx context.Context, mark Mark, done string, list iter.Seq2[Memory, error]) (int, error) {
+	w := &writer{s: a.Store, workspace: mark.Workspace, existing: replace, kinds: a.Kinds, beside: 1}
+	err := mark.Around(ctx, w.marks(a.Marks), func() (bool, error) {
+		err := w.bring(ctx, list)
+		if err != nil {
+			err = within(err, "after %d tools were %s", w.n.Tools, done)
 		}
-		return false, nil
+		return false, err
 	})
-	return n, err
+	return w.n.Tools, err
 }
 
 func empty(workspace string) error {
 	return memoryd.Errorf(memoryd.NotFound, "workspace %q holds no tool memories", workspace)
-}
-
-// put brings a memory in, in the place of its namesake.
-func (a *Actions) put(ctx context.Context, m *Memory) error {
-	p := writer{s: a.Store, existing: replace, kinds: a.Kinds}
-	_, err := p.tool(ctx, m.Tool, m.Calls)
-	if err == nil {
-		err = p.documents(ctx, m.Records)
-	}
-	return m.at(err)
 }

@@ -93,11 +93,11 @@ func unwritable(err error) error {
 
 func (a *Actions) writeMemories(ctx context.Context, w io.Writer, workspace string) (int, error) {
 	out, n := bufio.NewWriterSize(w, 1<<16), 0
-	for m, err := range a.read(ctx, workspace, a.Kinds) {
+	for m, err := range memoriesOf(ctx, a.Store, workspace, a.Kinds, a.Now()) {
 		if err != nil {
 			return n, err
 		}
-		b, err := encodeMemory(&m.Tool, m.Calls, m.Records, a.RecentCalls)
+		b, err := encodeMemory(&m, a.RecentCalls)
 		if err != nil {
 			return n, err
 		}

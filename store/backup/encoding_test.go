@@ -1,6 +1,7 @@
 package backup
 
 import (
+	jsonv1 "encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -25,14 +26,23 @@ func TestValuesHaveOneFormWhateverTheStore(t *testing.T) {
 		{at.Truncate(time.Second), `"2026-03-04T04:06:07Z"`},
 		{time.UnixMicro(-1 << 56), `-72057594037927936`}, // the year -314
 		{memoryd.CallKey{0xab}, `"ab000000000000000000000000000000"`},
-		{stringOf(nil), `null`},
-		{stringOf([]byte{}), `null`},
+		{tidied(nil).Input, `""`},
+		{tidied([]byte{}).Input, `""`},
+		{struct {
+			Input jsonv1.RawMessage `json:"input,omitzero"`
+		}{tidied([]byte{}).Input}, `{}`},
 	} {
 		got, err := json.Marshal(tc.value, exactly)
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%v: got %s, %v, want %s", tc.value, got, err, tc.want)
 		}
 	}
+}
+
+func tidied(text []byte) memoryd.Call {
+	c := memoryd.Call{Input: text, Metadata: text}
+	tidy(&c)
+	return c
 }
 
 func TestOtherFormsAreRefused(t *testing.T) {

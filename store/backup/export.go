@@ -74,7 +74,7 @@ func (e *exporter) body(ctx context.Context) error {
 			return err
 		}
 		if e.n.Tools == 0 && e.n.Records == 0 {
-			return memoryd.Errorf(memoryd.NotFound, "workspace %q holds no tool memories", e.opts.Workspace)
+			return empty(e.opts.Workspace)
 		}
 		return nil
 	}
@@ -96,9 +96,9 @@ func (e *exporter) workspace(ctx context.Context, name string) error {
 	if err := e.records(ctx, memoryd.ToolRef{Workspace: name}); err != nil {
 		return err
 	}
-	for t, err := range store.AllTools(ctx, e.s, name) {
+	for m, err := range memoriesOf(ctx, e.s, name, e.opts.Kinds, e.opts.Created) {
 		if err == nil {
-			err = e.tool(ctx, t.ToolRef)
+			err = e.tool(&m)
 		}
 		if err != nil {
 			return err
@@ -107,45 +107,40 @@ func (e *exporter) workspace(ctx context.Context, name string) error {
 	return nil
 }
 
-func (e *exporter) tool(ctx context.Context, ref memoryd.ToolRef) error {
-	t, calls, there, err := readTool(ctx, e.s, ref)
-	if err != nil || !there {
+func (e *exporter) tool(m *Memory) error {
+	if err := e.write(line{Tool: &m.Tool}); err != nil {
 		return err
 	}
-	if err := e.write(line{Tool: toolLineOf(&t, len(calls))}); err != nil {
-		return err
-	}
-	for i := range calls {
-		if err := e.write(line{Call: callLineOf(&calls[i])}); err != nil {
-			return within(err, "tool %q of workspace %q", ref.Tool, ref.Workspace)
+	for i := range m.Calls {
+		if err := e.write(line{Call: &m.Calls[i]}); err != nil {
+			return within(err, "tool %q of workspace %q", m.Tool.Tool, m.Tool.Workspace)
 		}
 	}
-	if err := e.records(ctx, ref); err != nil {
-		return err
+	for i := range m.Records {
+		if err := e.record(&m.Records[i]); err != nil {
+			return err
+		}
 	}
 	e.n.Tools++
-	e.n.Calls += len(calls)
+	e.n.Calls += len(m.Calls)
 	return nil
 }
 
 func (e *exporter) records(ctx context.Context, ref memoryd.ToolRef) error {
-	for r, err := range records(ctx, e.s, ref, e.opts.Kinds) {
+	for r, err := range records(ctx, e.s, ref, e.opts.Kinds, e.opts.Created) {
+		if err == nil {
+			err = e.record(&r)
+		}
 		if err != nil {
 			return err
 		}
-		if expired(&r, e.opts.Created) {
-			continue
-		}
-		if err := e.write(line{Record: recordLineOf(&r)}); err != nil {
-			return err
-		}
-		e.n.Records++
 	}
 	return nil
 }
 
-func expired(r *store.Record, now time.Time) bool {
-	return !r.Expires.IsZero() && !r.Expires.After(now)
+func (e *exporter) record(r *store.Record) error {
+	e.n.Records++
+	return e.write(line{Record: r})
 }
 
 func (e *exporter) write(l line) error {
@@ -162,40 +157,50 @@ func (e *exporter) write(l line) error {
 	return err
 }
 
+// memoriesOf iterates over the tool memories of a workspace, sorted by the bytes of the tools' names, with
+// their records of some kinds that have not expired by now.
+func memoriesOf(ctx context.Context, s store.Store, workspace string, kinds []string, now time.Time) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		for t, err := range store.AllTools(ctx, s, workspace) {
+			m, there := Memory{}, false
+			if err == nil {
+				m, there, err = readMemory(ctx, s, t.ToolRef, kinds, now)
+			}
+			if (err != nil || there) && !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // readTries is how often a tool that is being written is read again.
 const readTries = 8
 
-// readTool reads a tool with its kept calls so that both are of one moment, also
-// while others write, and numbers the calls alike for all backends. It reports
+// readMemory reads a tool with its kept calls so that both are of one moment, also
+// while others write, and numbers the calls alike for all backends; then its records. It reports
 // false for a tool that is not there.
-func readTool(ctx context.Context, s store.Store, ref memoryd.ToolRef) (memoryd.Tool, []memoryd.Call, bool, error) {
-	for range readTries {
-		t, err := s.Tool(ctx, ref)
+func readMemory(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string, now time.Time) (m Memory, there bool, err error) {
+	for try := 0; len(m.Calls) == 0; try++ {
+		if try == readTries {
+			return m, false, memoryd.Errorf(memoryd.Unavailable,
+				"tool %q of workspace %q changes faster than it can be read; try again", ref.Tool, ref.Workspace)
+		}
+		if m.Tool, err = s.Tool(ctx, ref); err != nil {
+			return m, false, memoryd.Except(err, memoryd.NotFound)
+		}
+		if m.Calls, err = s.History(ctx, ref, 0); err == nil {
+			m.Calls, err = ofOneMoment(ctx, s, m.Tool, m.Calls)
+		}
 		if err != nil {
-			return t, nil, false, memoryd.Except(err, memoryd.NotFound)
-		}
-		calls, err := s.History(ctx, ref, 0)
-		if err != nil {
-			return t, nil, false, err
-		}
-		if calls, err = ofOneMoment(ctx, s, t, calls); err != nil {
-			return t, nil, false, err
-		}
-		if len(calls) > 0 {
-			store.Renumber(&t, calls)
-			return t, calls, true, nil
+			return m, false, err
 		}
 	}
-	return memoryd.Tool{}, nil, false, memoryd.Errorf(memoryd.Unavailable,
-		"tool %q of workspace %q changes faster than it can be read; try again", ref.Tool, ref.Workspace)
-}
-
-// readMemory is readTool with the tool's records of some kinds.
-func readMemory(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string) (m Memory, there bool, err error) {
-	if m.Tool, m.Calls, there, err = readTool(ctx, s, ref); err != nil || !there {
-		return m, false, err
+	store.Renumber(&m.Tool, m.Calls)
+	m.Tool.Kept = len(m.Calls)
+	for i := range m.Calls {
+		tidy(&m.Calls[i])
 	}
-	for r, err := range records(ctx, s, ref, kinds) {
+	for r, err := range records(ctx, s, ref, kinds, now) {
 		if err != nil {
 			return m, false, err
 		}
@@ -224,11 +229,14 @@ func ofOneMoment(ctx context.Context, s store.Store, t memoryd.Tool, calls []mem
 }
 
 // records iterates over the records of a tool, of a workspace (no tool) or of the
-// server (neither), by kind and id.
-func records(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string) iter.Seq2[store.Record, error] {
+// server (neither), by kind and id, without those that have expired by now.
+func records(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string, now time.Time) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for _, kind := range kinds {
 			for r, err := range store.AllRecords(ctx, s, store.RecordKey{ToolRef: ref, Kind: kind}) {
+				if err == nil && !r.Expires.IsZero() && !r.Expires.After(now) {
+					continue
+				}
 				if !yield(r, err) || err != nil {
 					return
 				}

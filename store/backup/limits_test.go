@@ -17,7 +17,11 @@ func TestTheCallsOfAToolAreBounded(t *testing.T) {
 	}
 	p := newParser(strings.NewReader(file.String()))
 	p.toolBytes = 20 << 10
-	if err := p.each(func(*manifest) error { return nil }, func(Memory) error { return nil }); !memoryd.IsKind(err, memoryd.TooLarge) || !strings.Contains(err.Error(), `tool "t" has more than`) {
-		t.Errorf("got %v", err)
+	for _, err := range p.all(func(*manifest) error { return nil }) {
+		if !memoryd.IsKind(err, memoryd.TooLarge) || !strings.Contains(err.Error(), `tool "t" has more than`) {
+			t.Errorf("got %v", err)
+		}
+		return
 	}
+	t.Error("nothing was refused")
 }

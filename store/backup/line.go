@@ -1,6 +1,7 @@
 package backup
 
 import (
+	rawjson "encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,11 +18,11 @@ import (
 
 // line is one line of the file; exactly one member is set.
 type line struct {
-	Manifest *manifest   `json:"manifest,omitzero"`
-	Tool     *toolLine   `json:"tool,omitzero"`
-	Call     *callLine   `json:"call,omitzero"`
-	Record   *recordLine `json:"record,omitzero"`
-	Trailer  *trailer    `json:"trailer,omitzero"`
+	Manifest *manifest     `json:"manifest,omitzero"`
+	Tool     *memoryd.Tool `json:"tool,omitzero"`
+	Call     *memoryd.Call `json:"call,omitzero"`
+	Record   *store.Record `json:"record,omitzero"`
+	Trailer  *trailer      `json:"trailer,omitzero"`
 }
 
 // The scopes of a file.
@@ -46,119 +47,29 @@ type trailer struct {
 	SHA256  string `json:"sha256"`
 }
 
-type toolLine struct {
-	Workspace  string             `json:"workspace"`
-	Tool       string             `json:"tool"`
-	Calls      int                `json:"calls"` // the number of call lines that follow
-	Lifetime   int64              `json:"lifetime"`
-	Duplicates int64              `json:"duplicates"`
-	Revision   int64              `json:"revision"`
-	Created    time.Time          `json:"created,omitzero"`
-	Modified   time.Time          `json:"modified,omitzero"`
-	Guideline  *memoryd.Guideline `json:"guideline,omitzero"`
-}
-
-func toolLineOf(t *memoryd.Tool, calls int) *toolLine {
-	l := &toolLine{
-		Workspace: t.Workspace, Tool: t.Tool, Calls: calls, Lifetime: t.Lifetime, Duplicates: t.Duplicates,
-		Revision: t.Revision, Created: t.Created, Modified: t.Modified,
+// tidy drops the difference between no text and an empty one, which not every store keeps.
+func tidy(c *memoryd.Call) {
+	if len(c.Input) == 0 {
+		c.Input = nil
 	}
-	if t.Guideline.Revision > 0 {
-		l.Guideline = new(t.Guideline)
-	}
-	return l
-}
-
-func (l *toolLine) tool() memoryd.Tool {
-	t := memoryd.Tool{
-		ToolRef:  memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool},
-		Counters: memoryd.Counters{Lifetime: l.Lifetime, Duplicates: l.Duplicates},
-		Kept:     l.Calls, Revision: l.Revision, Created: l.Created, Modified: l.Modified,
-	}
-	if l.Guideline != nil {
-		t.Guideline = *l.Guideline
-	}
-	return t
-}
-
-type recordLine struct {
-	Workspace string    `json:"workspace,omitzero"`
-	Tool      string    `json:"tool,omitzero"`
-	Kind      string    `json:"kind"`
-	ID        string    `json:"id"`
-	Expires   time.Time `json:"expires,omitzero"`
-	Data      []byte    `json:"data"`
-}
-
-func recordLineOf(r *store.Record) *recordLine {
-	return &recordLine{r.Workspace, r.Tool, r.Kind, r.ID, r.Expires, r.Data}
-}
-
-func (l *recordLine) record() store.Record {
-	ref := memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool}
-	return store.Record{RecordKey: store.RecordKey{ToolRef: ref, Kind: l.Kind, ID: l.ID}, Expires: l.Expires, Data: l.Data}
-}
-
-type callLine struct {
-	Key        memoryd.CallKey    `json:"key"`
-	Seq        int64              `json:"seq"`
-	Input      *string            `json:"input,omitzero"`
-	Output     *string            `json:"output,omitzero"`
-	Success    bool               `json:"success"`
-	TimeCost   float64            `json:"time_cost"`
-	TokenCost  int64              `json:"token_cost"`
-	CreateTime string             `json:"create_time,omitzero"`
-	Time       time.Time          `json:"time,omitzero"`
-	Metadata   *string            `json:"metadata,omitzero"`
-	Hash       string             `json:"hash,omitzero"`
-	Evaluation memoryd.Evaluation `json:"evaluation"`
-}
-
-// stringOf is JSON text of a caller's as it was sent; nothing stands for nothing.
-func stringOf(b []byte) *string {
-	if len(b) == 0 {
-		return nil
-	}
-	return new(string(b))
-}
-
-func bytesOf(s *string) []byte {
-	if s == nil || *s == "" {
-		return nil
-	}
-	return []byte(*s)
-}
-
-func callLineOf(c *memoryd.Call) *callLine {
-	l := &callLine{
-		Key: c.Key, Seq: c.Seq, Input: stringOf(c.Input), Output: stringOf([]byte(c.Output)), Success: c.Success,
-		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Time: c.Time,
-		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: c.Evaluation,
-	}
-	l.Evaluation.Score += 0 // of -0 that is 0
-	return l
-}
-
-func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
-	return memoryd.Call{
-		Key: l.Key, ToolRef: ref, Seq: l.Seq, Input: bytesOf(l.Input), Output: string(bytesOf(l.Output)),
-		Success: l.Success, TimeCost: l.TimeCost, TokenCost: l.TokenCost, CreateTime: l.CreateTime,
-		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: l.Evaluation,
+	if len(c.Metadata) == 0 {
+		c.Metadata = nil
 	}
 }
 
 // exactly is how lines are written: every value comes back as it was, whatever the
 // store. A text that is not valid UTF-8 is {"base64":"..."}, an infinite number a
-// text, an instant UTC with microseconds, a key hexadecimal.
+// text, an instant UTC with microseconds, a key hexadecimal, JSON of a caller's a text.
 var exactly = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey)))
+	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey),
+	json.MarshalToFunc(writeJSON)))
 
 // strict is how they are read: unknown and repeated members and invalid UTF-8 are
 // refused, names are compared exactly.
 var strict = json.JoinOptions(json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(false),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant),
-		json.UnmarshalFromFunc(readKey))))
+		json.UnmarshalFromFunc(readKey), json.UnmarshalFromFunc(readJSON))))
 
 type base64Text struct {
 	Base64 []byte `json:"base64"`
@@ -252,5 +163,16 @@ func readKey(dec *jsontext.Decoder, k *memoryd.CallKey) error {
 	if err == nil {
 		*k, err = memoryd.ParseCallKey(s)
 	}
+	return err
+}
+
+func writeJSON(enc *jsontext.Encoder, v rawjson.RawMessage) error {
+	return json.MarshalEncode(enc, string(v))
+}
+
+func readJSON(dec *jsontext.Decoder, v *rawjson.RawMessage) error {
+	var s string
+	err := json.UnmarshalDecode(dec, &s)
+	*v = rawjson.RawMessage(s)
 	return err
 }

@@ -98,29 +98,28 @@ func decodeMemory(b []byte, reme reMe) (Memory, error) {
 // memory puts together what stands in both halves of the line.
 func (x *exact) memory(w *shownMemory) (Memory, error) {
 	if x.Version < 1 || x.Tool == nil || x.Tool.Workspace != w.WorkspaceID || x.Tool.Tool != w.WhenToUse ||
-		len(x.Calls) != len(w.ToolCallResults) || x.Tool.Calls != len(x.Calls) {
+		len(x.Calls) != len(w.ToolCallResults) || x.Tool.Kept != len(x.Calls) {
 		return Memory{}, invalid("the line contradicts its metadata.memoryd")
 	}
-	if g := x.Tool.Guideline; g != nil && g.Content == "" {
+	m := Memory{Tool: *x.Tool, Records: x.Records}
+	if g := &m.Tool.Guideline; g.Revision > 0 && g.Content == "" {
 		g.Content = w.Content
 	}
-	m := Memory{Tool: x.Tool.tool()}
 	keys := map[memoryd.CallKey]bool{}
-	for i, l := range x.Calls {
-		if l == nil || keys[l.Key] {
+	for i, c := range x.Calls {
+		if c == nil || keys[c.Key] {
 			return m, invalid("call %d is empty or there twice", i)
 		}
-		keys[l.Key] = true
-		if l.Output == nil {
-			l.Output = &w.ToolCallResults[i].Output
+		keys[c.Key] = true
+		if c.Output == "" {
+			c.Output = w.ToolCallResults[i].Output
 		}
-		if l.Input == nil {
-			l.Input = new(string(w.ToolCallResults[i].Input))
+		if c.Input == nil {
+			c.Input = []byte(w.ToolCallResults[i].Input)
 		}
-		m.Calls = append(m.Calls, l.call(m.Tool.ToolRef))
-	}
-	for i := range x.Records {
-		m.Records = append(m.Records, x.Records[i].record())
+		c.ToolRef = m.Tool.ToolRef
+		tidy(c)
+		m.Calls = append(m.Calls, *c)
 	}
 	return m, m.check()
 }
@@ -162,19 +161,20 @@ type shownMemory struct {
 // guideline's text, and the input and output of a call where they survive JSON)
 // is left out and taken from there.
 type exact struct {
-	Version int          `json:"version"`
-	Tool    *toolLine    `json:"tool"`
-	Calls   []*callLine  `json:"calls"`
-	Records []recordLine `json:"records,omitempty"`
+	Version int             `json:"version"`
+	Tool    *memoryd.Tool   `json:"tool"`
+	Calls   []*memoryd.Call `json:"calls"`
+	Records []store.Record  `json:"records,omitempty"`
 }
 
 // encodeMemory makes the line of a tool, with its end.
-func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Record, recent int) ([]byte, error) {
+func encodeMemory(of *Memory, recent int) ([]byte, error) {
+	t, calls := of.Tool, of.Calls
 	samples := make([]memoryd.Sample, len(calls))
-	x := &exact{Version: formatVersion, Tool: toolLineOf(t, len(calls))}
+	x := &exact{Version: formatVersion, Tool: &of.Tool, Records: of.Records}
 	g := &t.Guideline
-	if l := x.Tool.Guideline; l != nil && utf8.ValidString(g.Content) {
-		l.Content = ""
+	if utf8.ValidString(g.Content) {
+		x.Tool.Guideline.Content = ""
 	}
 	m := memoryLine{
 		WorkspaceID: t.Workspace, MemoryID: t.MemoryID(), MemoryType: "tool", WhenToUse: t.Tool, Content: g.Content,
@@ -183,12 +183,8 @@ func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Recor
 	}
 	for i := range calls {
 		samples[i] = calls[i].Sample()
-		l := callLineOf(&calls[i])
-		m.ToolCallResults = append(m.ToolCallResults, shownCall(&calls[i], l, g.ThroughSeq))
-		x.Calls = append(x.Calls, l)
-	}
-	for i := range documents {
-		x.Records = append(x.Records, *recordLineOf(&documents[i]))
+		m.ToolCallResults = append(m.ToolCallResults, shownCall(&calls[i], g.ThroughSeq))
+		x.Calls = append(x.Calls, &calls[i])
 	}
 	figures := stats.Of(samples, recent, t.Counters)
 	if b, err := json.Marshal(figures); err == nil { // infinite figures are not shown
@@ -202,22 +198,22 @@ func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Recor
 	return append(b, '\n'), err
 }
 
-// shownCall shows a call and drops from l what it shows completely.
-func shownCall(c *memoryd.Call, l *callLine, summarisedThrough int64) memoryd.CallJSON {
+// shownCall shows a call and drops from it what it shows completely.
+func shownCall(c *memoryd.Call, summarisedThrough int64) memoryd.CallJSON {
 	shown := memoryd.JSONOf(c, summarisedThrough)
 	if utf8.ValidString(c.Output) {
-		l.Output = nil
+		c.Output = ""
 	}
 	input := jsontext.Value(bytes.Clone(c.Input))
 	switch {
 	case len(c.Input) == 0:
-		l.Input = new("")
+		c.Input = []byte{} // beside nil, which stands for what is shown
 	case input.Compact() != nil || !input.IsValid():
 		shown.Input = quoted(string(c.Input)) // no JSON that a line could carry
 	default:
 		shown.Input = input
 		if bytes.Equal(input, c.Input) {
-			l.Input = nil
+			c.Input = nil
 		}
 	}
 	return shown

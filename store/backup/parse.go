@@ -22,57 +22,67 @@ const callBytes = 512
 
 // parser reads a file. It is the one place that knows the order of lines.
 type parser struct {
-	in    *loosejson.Lines
-	out   func(Memory) error
-	hash  hash.Hash
-	n     Counts
-	m     *manifest
-	blame int // the line that an error is about, where it is not the one that was read last
+	in   *loosejson.Lines
+	out  func(Memory) error
+	hash hash.Hash
+	n    Counts
+	m    *manifest
+
 	// toolBytes bounds the lines of one tool.
 	toolBytes int64
 
-	head   *toolLine // of the tool whose calls are being read
-	calls  []memoryd.Call
-	keys   map[memoryd.CallKey]struct{}
-	size   int64
 	at     memoryd.ToolRef // the tool or workspace that was begun last
 	record store.RecordKey // the last one of at
 	next   *Memory         // what of at is not handed on yet
-	held   int             // bytes of its records
+	keys   map[memoryd.CallKey]struct{}
+	size   int64 // of its lines
 }
 
 func newParser(r io.Reader) *parser {
 	return &parser{in: newLines(r, maxLineBytes), hash: sha256.New(), toolBytes: maxToolBytes}
 }
 
-// each reads the whole file: start is given its manifest, and take, in their order, the tools
-// with their calls and records, each checked by itself. What has no calls is a record of a
-// workspace or of the server, or further ones of the tool before. The last tool comes when the
-// hash of the file is known to be right. Errors, and those of start and take, name the line.
-func (p *parser) each(start func(*manifest) error, take func(Memory) error) error {
-	p.out = take
-	err := p.first(start)
-	if err == nil {
-		err = p.lines()
+// errStopped ends the reading for somebody who wants no more.
+var errStopped = errors.New("stopped")
+
+// all reads the whole file: start is given its manifest; then come, in their order, the tools
+// with their calls and records, each checked by itself, and, without a tool, the records of
+// workspaces and of the server one by one. The last tool comes when the hash of the file is known
+// to be right. Errors name the line.
+func (p *parser) all(start func(*manifest) error) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		p.out = func(m Memory) error {
+			if !yield(m, nil) {
+				return errStopped
+			}
+			return nil
+		}
+		err := p.first(start)
+		if err == nil {
+			err = p.lines()
+		}
+		if err != nil && err != errStopped { //nolint:errorlint // never wrapped
+			yield(Memory{}, within(err, "line %d", p.in.Number))
+		}
 	}
-	if err == nil {
-		return nil
-	}
-	return within(err, "line %d", cmp.Or(p.blame, p.in.Number))
 }
 
-// flush hands on what was read of a tool.
+// flush hands on what was read last.
 func (p *parser) flush() error {
 	m := p.next
 	if m == nil {
 		return nil
 	}
-	p.next, p.held = nil, 0
-	err := p.out(*m)
-	if err != nil {
-		p.blame = m.Line
+	p.next = nil
+	return p.out(*m)
+}
+
+// incomplete refuses to go on before all calls of a tool have come.
+func (p *parser) incomplete() error {
+	if m := p.next; m != nil && len(m.Calls) < m.Tool.Kept {
+		return invalid("tool %q has %d calls instead of %d", m.Tool.Tool, len(m.Calls), m.Tool.Kept)
 	}
-	return err
+	return nil
 }
 
 func (p *parser) lines() error {
@@ -155,34 +165,35 @@ func (m *manifest) valid() bool {
 
 // line takes a line between manifest and trailer.
 func (p *parser) line(l *line, size int) error {
-	switch {
-	case l.Call != nil && *l == line{Call: l.Call}:
+	if l.Call != nil && *l == (line{Call: l.Call}) {
 		return p.call(l.Call, size)
-	case p.head != nil:
-		return invalid("tool %q has %d calls instead of %d", p.at.Tool, len(p.calls), p.head.Calls)
+	}
+	if err := p.incomplete(); err != nil {
+		return err
+	}
+	switch {
 	case l.Tool != nil && *l == line{Tool: l.Tool}:
 		return p.tool(l.Tool, size)
 	case l.Record != nil && *l == line{Record: l.Record}:
-		return p.document(l.Record)
+		return p.document(l.Record, size)
 	}
 	return invalid("a line holds one tool, call or record")
 }
 
-func (p *parser) tool(l *toolLine, size int) error {
-	ref := memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool}
-	if err := p.begin(ref); err != nil {
+func (p *parser) tool(t *memoryd.Tool, size int) error {
+	if err := p.begin(t.ToolRef); err != nil {
 		return err
 	}
-	if l.Calls < 1 {
-		return invalid("tool %q has no calls", l.Tool)
+	if t.Kept < 1 {
+		return invalid("tool %q has no calls", t.Tool)
 	}
-	p.head, p.calls, p.keys, p.size = l, nil, map[memoryd.CallKey]struct{}{}, int64(size)
+	p.next, p.keys, p.size = &Memory{Tool: *t}, map[memoryd.CallKey]struct{}{}, int64(size)
 	return nil
 }
 
 // begin moves on to a tool or workspace, which must be greater than the last.
 func (p *parser) begin(ref memoryd.ToolRef) error {
-	if compareRefs(ref, p.at) <= 0 {
+	if cmp.Or(cmp.Compare(ref.Workspace, p.at.Workspace), cmp.Compare(ref.Tool, p.at.Tool)) <= 0 {
 		return invalid("tool %q of workspace %q is out of order or occurs twice", ref.Tool, ref.Workspace)
 	}
 	if err := p.inScope(ref); err != nil {
@@ -192,39 +203,39 @@ func (p *parser) begin(ref memoryd.ToolRef) error {
 	return p.flush()
 }
 
-func compareRefs(a, b memoryd.ToolRef) int {
-	return cmp.Or(cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Tool, b.Tool))
-}
-
-func (p *parser) call(l *callLine, size int) error {
-	if p.head == nil {
-		return invalid("a call that belongs to no tool")
-	}
-	if _, twice := p.keys[l.Key]; twice {
-		return invalid("a call that occurs twice")
-	}
-	if p.size += int64(size) + callBytes; p.size > p.toolBytes {
+// grow counts what is held of a tool.
+func (p *parser) grow(bytes int) error {
+	if p.size += int64(bytes); p.size > p.toolBytes {
 		return memoryd.Errorf(memoryd.TooLarge, "tool %q has more than %d bytes", p.at.Tool, p.toolBytes)
 	}
-	p.keys[l.Key] = struct{}{}
-	p.calls = append(p.calls, l.call(p.at))
-	if len(p.calls) < p.head.Calls {
-		return nil
-	}
-	t, calls := p.head.tool(), p.calls
-	p.head, p.calls, p.keys = nil, nil, nil
-	if err := checkTool(&t, calls); err != nil {
-		return err
-	}
-	p.n.Tools++
-	p.n.Calls += len(calls)
-	p.next = &Memory{Line: p.in.Number, Tool: t, Calls: calls}
 	return nil
 }
 
-func (p *parser) document(l *recordLine) error {
-	r := l.record()
-	if err := store.CheckRecord(&r); err != nil {
+func (p *parser) call(c *memoryd.Call, size int) error {
+	if p.incomplete() == nil {
+		return invalid("a call that belongs to no tool")
+	}
+	if _, twice := p.keys[c.Key]; twice {
+		return invalid("a call that occurs twice")
+	}
+	if err := p.grow(size + callBytes); err != nil {
+		return err
+	}
+	p.keys[c.Key] = struct{}{}
+	c.ToolRef = p.at
+	tidy(c)
+	m := p.next
+	if m.Calls = append(m.Calls, *c); len(m.Calls) < m.Tool.Kept {
+		return nil
+	}
+	m.Line = p.in.Number
+	p.n.Tools++
+	p.n.Calls += len(m.Calls)
+	return checkTool(&m.Tool, m.Calls)
+}
+
+func (p *parser) document(r *store.Record, size int) error {
+	if err := store.CheckRecord(r); err != nil {
 		return err
 	}
 	if err := p.inScope(r.ToolRef); err != nil {
@@ -243,19 +254,17 @@ func (p *parser) document(l *recordLine) error {
 	}
 	p.record = r.RecordKey
 	p.n.Records++
-	if p.next == nil {
-		p.next = &Memory{Line: p.in.Number, Tool: memoryd.Tool{ToolRef: r.ToolRef}}
+	if r.Tool != "" {
+		p.next.Records = append(p.next.Records, *r)
+		return p.grow(size)
 	}
-	p.next.Records = append(p.next.Records, r)
-	if p.held += len(r.Data); r.Tool == "" || p.held > batchBytes {
-		return p.flush()
-	}
-	return nil
+	p.next = &Memory{Line: p.in.Number, Tool: memoryd.Tool{ToolRef: r.ToolRef}, Records: []store.Record{*r}}
+	return p.flush()
 }
 
 func (p *parser) trailer(t *trailer) error {
-	if p.head != nil {
-		return invalid("tool %q has %d calls instead of %d", p.at.Tool, len(p.calls), p.head.Calls)
+	if err := p.incomplete(); err != nil {
+		return err
 	}
 	if t.SHA256 != hex.EncodeToString(p.hash.Sum(nil)) {
 		return invalid("the hash does not match: the file was changed or damaged")

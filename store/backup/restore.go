@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -55,46 +56,37 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 			return Counts{}, err
 		}
 	}
-	w := &writer{s: s}
+	w := &writer{s: s, workspace: opts.Workspace, beside: 8}
 	switch {
 	case opts.Replace:
 		w.existing = replace
 	case opts.SkipExisting:
 		w.existing = skip
 	}
-	mark := Mark{Name: opts.Name, Workspace: opts.Workspace}
-	if opts.Marks == nil {
-		opts.Marks = s
-	}
-	again, err := mark.begun(ctx, opts.Marks)
-	if err = errors.Join(err, mark.Alone(ctx, opts.Marks)); err != nil {
+	mark, marks := Mark{Name: opts.Name, Workspace: opts.Workspace}, w.marks(opts.Marks)
+	again, err := mark.begun(ctx, marks)
+	if err = errors.Join(err, mark.Alone(ctx, marks)); err != nil {
 		return Counts{}, err
 	}
 	if again && w.existing == refuse {
 		w.existing = skip
 	}
-	if err := verify(ctx, w, r, opts.Workspace); err != nil {
+	if err := w.verify(ctx, r); err != nil {
 		return Counts{}, err
 	}
-	p := newParser(r)
-	to := &restorer{writer: w, workspace: opts.Workspace}
-	to.begin(ctx)
-	err = mark.Around(ctx, opts.Marks, func() (bool, error) {
-		err := p.each(to.start, func(m Memory) error { return to.take(ctx, m) })
-		if werr := to.wait(ctx); werr != nil {
-			err = werr
-		}
-		return to.n.Tools+to.n.Records > 0, err
+	err = mark.Around(ctx, marks, func() (bool, error) {
+		err := w.bring(ctx, newParser(r).all(w.start))
+		return w.n.Tools+w.n.Records > 0, err
 	})
 	if err != nil {
-		err = within(err, "after %s were restored", to.n)
+		err = within(err, "after %s were restored", w.n)
 	}
-	return to.n, err
+	return w.n, err
 }
 
 // verify reads a file that can be read again and rewinds it. A pipe it leaves
 // alone.
-func verify(ctx context.Context, w *writer, r io.Reader, workspace string) error {
+func (w *writer) verify(ctx context.Context, r io.Reader) error {
 	file, ok := r.(io.Seeker)
 	if !ok {
 		return nil
@@ -103,19 +95,13 @@ func verify(ctx context.Context, w *writer, r io.Reader, workspace string) error
 	if err != nil {
 		return nil // a pipe has the method, but cannot
 	}
-	err = newParser(r).each(func(m *manifest) error { return renamable(m, workspace) }, func(m Memory) error {
-		if len(m.Calls) == 0 || w.existing != refuse {
-			return ctx.Err()
+	for m, err := range newParser(r).all(w.start) {
+		if err == nil {
+			err = m.at(w.free(ctx, &m))
 		}
-		ref := memoryd.ToolRef{Workspace: cmp.Or(workspace, m.Tool.Workspace), Tool: m.Tool.Tool}
-		there, err := exists(ctx, w.s, ref)
-		if err == nil && there {
-			err = existsAlready(ref)
+		if err != nil {
+			return within(err, "nothing was restored")
 		}
-		return err
-	})
-	if err != nil {
-		return within(err, "nothing was restored")
 	}
 	if _, err := file.Seek(start, io.SeekStart); err != nil {
 		return fmt.Errorf("backup: read the file again: %w", err)
@@ -123,114 +109,17 @@ func verify(ctx context.Context, w *writer, r io.Reader, workspace string) error
 	return nil
 }
 
-// renamable refuses to put several workspaces into one.
-func renamable(m *manifest, workspace string) error {
-	if workspace != "" && m.Scope != scopeWorkspace {
-		return invalid("a whole store cannot be restored into one workspace")
+// free refuses a memory whose tool is there already, where that is an error.
+func (w *writer) free(ctx context.Context, m *Memory) error {
+	if len(m.Calls) == 0 || w.existing != refuse {
+		return ctx.Err()
 	}
-	return nil
-}
-
-// beside is how many tools are restored at a time.
-const beside = 8
-
-// restorer writes what a file holds: a tool with its records while others are written.
-type restorer struct {
-	*writer
-
-	workspace string // where everything comes; "" leaves it where it was
-	under     *lifecycle.Group
-	going     context.Context // it ends when a tool was not restored
-	last      *restoring
-
-	mu sync.Mutex
-	n  Counts
-}
-
-// restoring is a tool that is being written.
-type restoring struct {
-	Memory
-	skipped bool // it was there
-}
-
-// errStopped ends the reading when a tool was not restored; wait says why.
-var errStopped = errors.New("stopped")
-
-func (w *restorer) begin(ctx context.Context) {
-	w.under, w.going = lifecycle.NewGroup(ctx, slog.New(slog.DiscardHandler), "restore", beside)
-}
-
-func (w *restorer) start(m *manifest) error {
-	w.kinds = m.Kinds
-	return renamable(m, w.workspace)
-}
-
-// wait waits until all that was begun is written, or was not; then it says so each time.
-func (w *restorer) wait(ctx context.Context) error {
-	err := w.under.Wait()
-	if err == nil {
-		w.begin(ctx)
+	ref := memoryd.ToolRef{Workspace: cmp.Or(w.workspace, m.Tool.Workspace), Tool: m.Tool.Tool}
+	there, err := exists(ctx, w.s, ref)
+	if err == nil && there {
+		err = existsAlready(ref)
 	}
 	return err
-}
-
-// take has a tool written beside others. What has no calls is written at once, further
-// records of a tool when that is there.
-func (w *restorer) take(ctx context.Context, m Memory) error {
-	if w.workspace != "" {
-		m.relocate(w.workspace)
-	}
-	w.mu.Lock()
-	w.n.Records += len(m.Records)
-	w.mu.Unlock()
-	if len(m.Calls) == 0 {
-		alone := m.Tool.Tool == ""
-		if !alone && w.wait(ctx) != nil {
-			return errStopped
-		}
-		return w.records(ctx, m.Records, alone || w.last.skipped)
-	}
-	u := &restoring{Memory: m}
-	w.last = u
-	w.under.Go(func() error {
-		if err := w.write(ctx, u); err != nil {
-			return within(err, "line %d", u.Line)
-		}
-		return nil
-	})
-	if w.going.Err() != nil {
-		return errStopped
-	}
-	return nil
-}
-
-// write brings a tool and its records. What others write goes on when it fails.
-func (w *restorer) write(ctx context.Context, u *restoring) (err error) {
-	if u.skipped, err = w.tool(ctx, u.Tool, u.Calls); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	if u.skipped {
-		w.n.Skipped++
-	} else {
-		w.n.Tools++
-		w.n.Calls += len(u.Calls)
-	}
-	w.mu.Unlock()
-	return w.records(ctx, u.Records, u.skipped)
-}
-
-// records writes records together, or each as far as none is in its place.
-func (w *restorer) records(ctx context.Context, rs []store.Record, each bool) error {
-	if !each {
-		return w.documents(ctx, rs)
-	}
-	for _, r := range rs {
-		if err := w.document(ctx, r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // existing says what becomes of a tool that is there already.
@@ -242,11 +131,91 @@ const (
 	skip                    // it stays
 )
 
-// writer brings tools into a store.
+// writer brings memories into a store, and counts them.
 type writer struct {
-	s        store.Store
-	existing existing
-	kinds    []string // of the records that are put back when a replacement fails
+	s         store.Store
+	workspace string // where everything comes; "" leaves it where it was
+	existing  existing
+	kinds     []string // of the records that are put back when a replacement fails
+	beside    int      // how many tools are written at a time
+
+	mu sync.Mutex
+	n  Counts
+}
+
+// marks is where the mark of an unfinished write stands: in the store itself where nothing else is said.
+func (w *writer) marks(other store.Records) store.Records {
+	if other == nil {
+		return w.s
+	}
+	return other
+}
+
+// start learns the manifest of a file, and refuses to put several workspaces into one.
+func (w *writer) start(m *manifest) error {
+	w.kinds = m.Kinds
+	if w.workspace != "" && m.Scope != scopeWorkspace {
+		return invalid("a whole store cannot be restored into one workspace")
+	}
+	return nil
+}
+
+// bring writes memories, some tools beside each other. What others write goes on when one fails.
+func (w *writer) bring(ctx context.Context, list iter.Seq2[Memory, error]) (err error) {
+	g, going := lifecycle.NewGroup(ctx, slog.New(slog.DiscardHandler), "restore", w.beside)
+	for m, wrong := range list {
+		switch {
+		case wrong != nil:
+			err = wrong
+		case m.Tool.Tool == "":
+			err = m.at(w.put(ctx, &m))
+		default:
+			g.Go(func() error { return m.at(w.put(ctx, &m)) })
+			err = going.Err()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return cmp.Or(g.Wait(), err)
+}
+
+// put writes a tool and its records together; records without a tool, and those of one that stays,
+// as far as none is in their place.
+func (w *writer) put(ctx context.Context, m *Memory) (err error) {
+	if w.workspace != "" {
+		m.relocate(w.workspace)
+	}
+	alone := m.Tool.Tool == ""
+	if !alone {
+		if alone, err = w.tool(ctx, m.Tool, m.Calls); err != nil {
+			return err
+		}
+	}
+	w.count(m, alone)
+	if !alone {
+		return w.documents(ctx, m.Records)
+	}
+	for _, r := range m.Records {
+		if err := w.document(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) count(m *Memory, skipped bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n.Records += len(m.Records)
+	switch {
+	case m.Tool.Tool == "":
+	case skipped:
+		w.n.Skipped++
+	default:
+		w.n.Tools++
+		w.n.Calls += len(m.Calls)
+	}
 }
 
 // tool restores a tool, all of it or nothing, and reports whether it was skipped.
@@ -289,7 +258,7 @@ func (w *writer) replace(ctx context.Context, t memoryd.Tool, calls []memoryd.Ca
 	if err := store.CheckRestore(&t, calls); err != nil {
 		return err
 	}
-	old, there, err := readMemory(ctx, w.s, t.ToolRef, w.kinds)
+	old, there, err := readMemory(ctx, w.s, t.ToolRef, w.kinds, time.Time{})
 	if err != nil {
 		return err
 	}
