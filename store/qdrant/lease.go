@@ -187,7 +187,7 @@ func takenUntil(r *store.Record) time.Time {
 
 func (s *backend) takeLease(ctx context.Context, n int, revision int64, now time.Time) (bool, error) {
 	r := leaseRecord(n, revision, now.Add(leaseTime))
-	got, err := s.putRecord(ctx, &r, "")
+	got, err := s.putRecords(ctx, r)
 	if err != nil {
 		return false, memoryd.Except(err, memoryd.Conflict)
 	}
@@ -213,7 +213,7 @@ func (s *backend) releaseLease(ctx context.Context) {
 		until = time.Now()
 	}
 	r := leaseRecord(l.number, l.record, until)
-	if _, err := s.putRecord(ctx, &r, ""); err != nil {
+	if _, err := s.putRecords(ctx, r); err != nil {
 		s.log.DebugContext(ctx, "cannot release the lease", "err", err)
 	}
 	l.record = 0

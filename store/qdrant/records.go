@@ -27,11 +27,17 @@ const (
 
 // PutRecord implements store.Records.
 func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	life, err := s.lifeOf(ctx, r.ToolRef)
-	if err != nil {
-		return 0, err
+	return s.putRecords(ctx, r)
+}
+
+// PutRecords implements store.Records.
+func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
+	rs = slices.Clone(rs)
+	for i := range rs {
+		rs[i].Revision = store.AnyRevision
 	}
-	return s.putRecord(ctx, &r, life)
+	_, err := s.putRecords(ctx, rs...)
+	return err
 }
 
 // lifeOf gives the life that a record belongs to: "" when it names no tool.
@@ -46,48 +52,73 @@ func (s *backend) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	return t.life, nil
 }
 
-// putRecord writes by comparing revisions; without one to compare it goes on
-// until it won.
-func (s *backend) putRecord(ctx context.Context, r *store.Record, life string) (int64, error) {
-	id := recordID(recordGroup(r.RecordKey, life), r.ID)
-	for {
-		old, err := s.one(ctx, s.docs, id, include(fieldRevision, fieldWriters))
-		if err != nil {
-			return 0, err
+// putRecords writes records by comparing revisions, and gives the last one. Records of one key follow
+// each other. One without a revision to compare is written again until it won.
+func (s *backend) putRecords(ctx context.Context, rs ...store.Record) (revision int64, err error) {
+	lives, todo := map[memoryd.ToolRef]string{}, map[string][]store.Record{}
+	for _, r := range rs {
+		if _, known := lives[r.ToolRef]; !known {
+			if lives[r.ToolRef], err = s.lifeOf(ctx, r.ToolRef); err != nil {
+				return 0, err
+			}
 		}
-		revision := old.int(fieldRevision)
+		id := recordID(recordGroup(r.RecordKey, lives[r.ToolRef]), r.ID)
+		todo[id] = append(todo[id], r)
+	}
+	for len(todo) > 0 && err == nil {
+		revision, err = s.putRound(ctx, lives, todo)
+	}
+	return revision, err
+}
+
+// putRound writes the first record for each point, unless another writer is faster, and takes it
+// from the list.
+func (s *backend) putRound(ctx context.Context, lives map[memoryd.ToolRef]string, todo map[string][]store.Record) (revision int64, err error) {
+	ids, nonce := keysOf(todo), newMark()
+	old, err := s.getMap(ctx, s.docs, ids, include(fieldRevision, fieldWriters))
+	if err != nil {
+		return 0, err
+	}
+	var made, changed []*qd.PointStruct
+	for id, rs := range todo {
+		r, revision := &rs[0], old[id].int(fieldRevision)
 		if r.Revision != store.AnyRevision && r.Revision != revision {
 			return 0, store.Replaced("record")
 		}
-		won, err := s.replaceRecord(ctx, id, life, old, r)
-		if won || err != nil {
-			return revision + 1, err
-		}
-		if r.Revision != store.AnyRevision {
-			return 0, store.Replaced("record")
+		p := encodeRecord(r, lives[r.ToolRef])
+		p[fieldRevision], p[fieldWriters] = integer(revision+1), words(marks(nonce, old[id].words(fieldWriters)))
+		if old[id] == nil {
+			made = append(made, newPoint(id, p))
+		} else {
+			changed = append(changed, newPoint(id, p))
 		}
 	}
-}
-
-// replaceRecord writes a record if old is there still, and tells whether it did.
-func (s *backend) replaceRecord(ctx context.Context, id, life string, old payload, r *store.Record) (bool, error) {
-	nonce := newMark()
-	p := encodeRecord(r, life)
-	revision := old.int(fieldRevision)
-	p[fieldRevision] = integer(revision + 1)
-	p[fieldWriters] = words(marks(nonce, old.words(fieldWriters)))
-	var err error
-	if old == nil {
-		err = s.insert(ctx, s.docs, s.compareOrder(), []*qd.PointStruct{newPoint(id, p)})
-	} else {
-		same := all(qd.NewHasID(qd.NewIDUUID(id)), isInt(fieldRevision, revision))
-		err = s.set(ctx, s.docs, s.compareOrder(), same, p)
+	if len(made) > 0 {
+		if err := s.insertAll(ctx, s.docs, s.compareOrder(), made); err != nil {
+			return 0, err
+		}
 	}
+	err = besides(ctx, s, changed, func(ctx context.Context, _ int, p *qd.PointStruct) error {
+		same := all(qd.NewHasID(p.GetId()), isInt(fieldRevision, old[p.GetId().GetUuid()].int(fieldRevision)))
+		return s.set(ctx, s.docs, s.compareOrder(), same, p.GetPayload())
+	})
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	now, err := s.one(ctx, s.docs, id, include(fieldWriters))
-	return slices.Contains(now.words(fieldWriters), nonce), err
+	now, err := s.getMap(ctx, s.docs, ids, include(fieldWriters))
+	for id, rs := range todo {
+		switch {
+		case err != nil:
+		case slices.Contains(now[id].words(fieldWriters), nonce):
+			revision = old[id].int(fieldRevision) + 1
+			if todo[id] = rs[1:]; len(rs) == 1 {
+				delete(todo, id)
+			}
+		case rs[0].Revision != store.AnyRevision:
+			err = store.Replaced("record")
+		}
+	}
+	return revision, err
 }
 
 func encodeRecord(r *store.Record, life string) payload {
@@ -218,83 +249,4 @@ func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (
 		total += len(found)
 	}
 	return total, nil
-}
-
-// PutRecords implements store.Records. It inserts all records as new ones, then replaces
-// those that already existed one by one.
-func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
-	p, err := s.newPutting(ctx, rs)
-	if err != nil {
-		return err
-	}
-	if err := p.insert(ctx); err != nil {
-		return err
-	}
-	return p.replace(ctx)
-}
-
-// putting is a PutRecords under way. Records of one key follow each other.
-type putting struct {
-	s     *backend
-	nonce string
-	ids   []string
-	byID  map[string][]store.Record
-	lives map[memoryd.ToolRef]string
-}
-
-func (s *backend) newPutting(ctx context.Context, rs []store.Record) (*putting, error) {
-	p := &putting{s: s, nonce: newMark(), byID: map[string][]store.Record{}, lives: map[memoryd.ToolRef]string{}}
-	for _, r := range rs {
-		life, known := p.lives[r.ToolRef]
-		if !known {
-			var err error
-			if life, err = s.lifeOf(ctx, r.ToolRef); err != nil {
-				return nil, err
-			}
-			p.lives[r.ToolRef] = life
-		}
-		r.Revision = store.AnyRevision
-		id := recordID(recordGroup(r.RecordKey, life), r.ID)
-		if p.byID[id] == nil {
-			p.ids = append(p.ids, id)
-		}
-		p.byID[id] = append(p.byID[id], r)
-	}
-	return p, nil
-}
-
-// insert makes the first record of each key that is not there, and forgets it.
-func (p *putting) insert(ctx context.Context) error {
-	points := make([]*qd.PointStruct, len(p.ids))
-	for i, id := range p.ids {
-		r := &p.byID[id][0]
-		fields := encodeRecord(r, p.lives[r.ToolRef])
-		fields[fieldRevision], fields[fieldWriters] = integer(1), words([]string{p.nonce})
-		points[i] = newPoint(id, fields)
-	}
-	if err := p.s.insertAll(ctx, p.s.docs, p.s.compareOrder(), points); err != nil {
-		return err
-	}
-	found, err := p.s.getMap(ctx, p.s.docs, p.ids, include(fieldWriters))
-	if err != nil {
-		return err
-	}
-	for id := range p.byID {
-		if slices.Contains(found[id].words(fieldWriters), p.nonce) {
-			p.byID[id] = p.byID[id][1:]
-		}
-	}
-	return nil
-}
-
-// replace writes the records that are left over what is there.
-func (p *putting) replace(ctx context.Context) error {
-	return besides(ctx, p.s, p.ids, func(ctx context.Context, _ int, id string) error {
-		for _, r := range p.byID[id] {
-			if _, err := p.s.putRecord(ctx, &r, p.lives[r.ToolRef]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
