@@ -147,6 +147,7 @@ type view struct {
 	slots    []int64
 	firstSeq int64  // of the call in slots[0]
 	rewrites uint64 // of the tool; odd: the rows may be ahead of memory
+	revision int64  // of the tool
 }
 
 // view gives the rows of the newest limit calls numbered below before; 0 means
@@ -169,24 +170,32 @@ func (c *catalog) view(ref memoryd.ToolRef, before int64, limit int) (view, bool
 	}
 	return view{
 		ref: t.info.ToolRef, tool: t.id, slots: slices.Clone(t.kept[from:end]), firstSeq: first + int64(from),
-		rewrites: t.rewrites,
+		rewrites: t.rewrites, revision: t.info.Revision,
 	}, true
 }
 
-// samples gives a tool's samples if the cache has them. If not, it says what to
-// read, and the load follows what commits change from this moment on.
-func (c *catalog) samples(ref memoryd.ToolRef, cache *sampleCache) (v view, load *sampleLoad, cached []memoryd.Sample) {
+// samples gives a tool's samples if the cache has them; none of a tool that is not there.
+func (c *catalog) samples(ref memoryd.ToolRef, cache *sampleCache) (cached []memoryd.Sample, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	t := c.byRef[ref]
 	if t == nil {
-		return v, nil, nil
+		return nil, true
 	}
-	if cached, ok := cache.get(t.id); ok {
-		return v, nil, cached
+	return cache.get(t.id)
+}
+
+// keep has the cache keep a copy of samples that were read by a view, unless a commit has changed the
+// tool since.
+func (c *catalog) keep(v *view, cache *sampleCache, read []memoryd.Sample) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t := c.byID[v.tool]
+	if t == nil || t.info.Revision != v.revision || t.first() != v.firstSeq {
+		return false
 	}
-	v = view{ref: ref, tool: t.id, slots: slices.Clone(t.kept), firstSeq: t.first()}
-	return v, cache.begin(t.id), nil
+	cache.put(v.tool, slices.Clone(read))
+	return true
 }
 
 // rewrites gives the number that a view has to have for its verdicts to be those

@@ -136,38 +136,27 @@ func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Des
 
 // Samples implements store.Calls. A recently used tool is answered from memory.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	v, load, cached := s.cat.samples(ref, s.w.samples)
-	if load == nil {
+	if cached, ok := s.cat.samples(ref, s.w.samples); ok {
 		return cached, nil
 	}
-	defer s.w.samples.end(load)
-	read := make([]memoryd.Sample, len(v.slots))
-	err := s.readRows(ctx, sampleColumns, v.slots, func(row []driver.Value) error {
-		i := integer(row[rowSeq]) - v.firstSeq
-		if integer(row[rowTool]) == int64(v.tool) && i >= 0 && i < int64(len(read)) {
-			read[i] = scanSample(row)
+	return settled(s, func() ([]memoryd.Sample, error) {
+		v, ok := s.cat.view(ref, 0, 0)
+		if !ok {
+			return nil, nil
 		}
-		return nil
-	}, ``, nil)
-	if err != nil {
-		return nil, err
-	}
-	// What is not there was let go meanwhile, as were those before it.
-	for i := range slices.Backward(read) {
-		if read[i].Seq == 0 {
-			read = read[i+1:]
-			break
+		read := make([]memoryd.Sample, len(v.slots))
+		err := s.readRows(ctx, sampleColumns, v.slots, func(row []driver.Value) error {
+			i := integer(row[rowSeq]) - v.firstSeq
+			if integer(row[rowTool]) == int64(v.tool) && i >= 0 && i < int64(len(read)) {
+				read[i] = scanSample(row)
+			}
+			return nil
+		}, ``, nil)
+		if err == nil && (slices.ContainsFunc(read, func(r memoryd.Sample) bool { return r.Seq == 0 }) || !s.cat.keep(&v, s.w.samples, read)) {
+			err = errMoved
 		}
-	}
-	// Commits that the reading saw are in memory, and in load, when writing is free.
-	s.w.writing.Lock()
-	defer s.w.writing.Unlock()
-	out := s.w.samples.keep(load, read)
-	if now, ok := s.cat.view(ref, 0, 0); ok && now.tool == v.tool && (len(out) != len(now.slots) || out[0].Seq != now.firstSeq) {
-		s.w.samples.remove(v.tool)
-		return nil, memoryd.Errorf(memoryd.Internal, "the history of a tool is inconsistent")
-	}
-	return out, nil
+		return read, err
+	})
 }
 
 // HistorySize implements store.Calls.

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"context"
 	"slices"
+	"sync"
 	"testing"
 
 	"memoryd"
@@ -10,22 +12,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// put enters samples as a reading without commits beside it does.
-func put(c *sampleCache, tool uint32, samples []memoryd.Sample) {
-	l := c.begin(tool)
-	defer c.end(l)
-	c.keep(l, samples)
-}
-
 func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	c := newSampleCache(6)
 	three := []memoryd.Sample{{Seq: 1}, {Seq: 2}, {Seq: 3, State: memoryd.Pending}}
-	put(c, 1, three)
-	put(c, 2, three)
+	c.put(1, slices.Clone(three))
+	c.put(2, slices.Clone(three))
 	if _, ok := c.get(1); !ok {
 		t.Fatal("tool 1 is gone")
 	}
-	put(c, 3, three) // tool 2 was asked for longest ago
+	c.put(3, slices.Clone(three)) // tool 2 was asked for longest ago
 	for tool, want := range map[uint32]bool{1: true, 2: false, 3: true} {
 		if _, ok := c.get(tool); ok != want {
 			t.Errorf("tool %d: held is %v", tool, ok)
@@ -39,7 +34,7 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	put(c, 4, make([]memoryd.Sample, 7)) // more than all
+	c.put(4, make([]memoryd.Sample, 7)) // more than all
 	if c.held > 6 {
 		t.Errorf("%d samples of %d tools are held", c.held, c.tools.Len())
 	}
@@ -62,9 +57,7 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 			return list
 		}
 		want := some(5)
-		reading := c.begin(7)
-		put(c, 7, want)
-		begun := slices.Clone(want)
+		c.put(7, slices.Clone(want))
 		for range rapid.IntRange(1, 20).Draw(t, "pushes") {
 			newer := some(8)
 			all := slices.Concat(want, newer)
@@ -80,11 +73,19 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 				t.Fatalf("got %+v (%d held), want %+v", got, c.held, want)
 			}
 		}
-		// A reading that began at the start and ends now comes to the same.
-		if got := c.keep(reading, begun); !slices.Equal(got, want) {
-			t.Fatalf("a reading beside the pushes gave %+v, want %+v", got, want)
-		}
 	})
+}
+
+// waiting is a context that tells when somebody waits for its end, or for something else: here, for a
+// connection to read with.
+type waiting struct {
+	context.Context
+	begun func()
+}
+
+func (w waiting) Done() <-chan struct{} {
+	w.begun()
+	return w.Context.Done()
 }
 
 // TestColdSamplesKeepNobodyFromWriting was written for a reading of the file with
@@ -100,26 +101,23 @@ func TestColdSamplesKeepNobodyFromWriting(t *testing.T) {
 		lent = append(lent, <-s.readers)
 	}
 	got := make(chan []memoryd.Sample, 1)
+	waits := make(chan struct{})
 	go func() {
-		samples, err := s.Samples(t.Context(), tref)
+		samples, err := s.Samples(waiting{t.Context(), sync.OnceFunc(func() { close(waits) })}, tref)
 		if err != nil {
 			t.Error(err)
 		}
 		got <- samples
 	}()
-	for loading := false; !loading; { // until the reading waits for a connection
-		s.w.samples.mu.Lock()
-		loading = len(s.w.samples.loads) > 0
-		s.w.samples.mu.Unlock()
-	}
+	<-waits
 	// Commits go on, also of the tool that is being read: one goes, a pending one
 	// comes and is judged, and one of the old ones is corrected.
-	waiting := testBatch(5, "t", 6, 7)
-	waiting.Calls[1].Evaluation = memoryd.PendingEvaluation()
-	mustAppend(t, s, waiting)
+	newer := testBatch(5, "t", 6, 7)
+	newer.Calls[1].Evaluation = memoryd.PendingEvaluation()
+	mustAppend(t, s, newer)
 	mustAppend(t, s, testBatch(5, "other", 1, 3))
 	failed := memoryd.Evaluation{State: memoryd.Judged}
-	if _, err := s.Settle(t.Context(), []store.Verdict{{ToolRef: tref, Key: waiting.Calls[1].Key, Evaluation: failed}}); err != nil {
+	if _, err := s.Settle(t.Context(), []store.Verdict{{ToolRef: tref, Key: newer.Calls[1].Key, Evaluation: failed}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range lent {
