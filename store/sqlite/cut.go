@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // DeleteCalls implements store.Calls. The history has no gaps afterwards: earlier calls move up.
@@ -30,42 +31,37 @@ func (d *draft) cut(t *tool, keys []memoryd.CallKey) (int, error) {
 	if len(gone) == len(slots) {
 		return len(gone), d.deleteTools([]*tool{t}, `workspace = ? AND tool = ?`, t.info.Workspace, t.info.Tool)
 	}
-	info, first, read := t.info, t.first(), 0
-	info.Kept = len(slots) - len(gone)
+	info, first := t.info, t.first()
 	info.Revision++
 	info.Modified = d.now
-	start := info.Lifetime - int64(info.Kept) + 1
 	var left []int64
+	var before []memoryd.Call // numbers alone
 	var moved, dropped []*pendingCall
 	for i, slot := range slots {
-		old := first + int64(i)
-		p := d.w.pend.findSeq(t.id, old)
-		if gone[slot] {
-			if p != nil {
-				dropped = append(dropped, p)
-				info.Pending--
-			}
-			continue
+		seq := first + int64(i)
+		if !gone[slot] {
+			left, before = append(left, slot), append(before, memoryd.Call{Seq: seq})
+		} else if p := d.w.pend.findSeq(t.id, seq); p != nil {
+			dropped = append(dropped, p)
+			info.Pending--
 		}
-		seq := start + int64(len(left))
-		left = append(left, slot)
-		if old <= info.Guideline.ThroughSeq {
-			read++
-		}
+	}
+	info.Kept = len(left)
+	now := slices.Clone(before)
+	store.Renumber(&info, now)
+	for i := range now {
+		seq, old := now[i].Seq, before[i].Seq
 		if seq == old {
 			continue
 		}
-		if p != nil {
+		if p := d.w.pend.findSeq(t.id, old); p != nil {
 			renumbered := *p
 			renumbered.seq = seq
 			moved, dropped = append(moved, &renumbered), append(dropped, p)
 		}
-		if err := d.c.exec(`UPDATE calls SET seq = ? WHERE id = ?`, seq, slot); err != nil {
+		if err := d.c.exec(`UPDATE calls SET seq = ? WHERE id = ?`, seq, left[i]); err != nil {
 			return 0, err
 		}
-	}
-	if info.Guideline.Revision > 0 {
-		info.Guideline.ThroughSeq = start + int64(read) - 1
 	}
 	d.purge = append(d.purge, slices.DeleteFunc(slots, func(s int64) bool { return !gone[s] })...)
 	return len(gone), d.putCut(t, info, left, moved, dropped)

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"maps"
+	"slices"
 
 	"memoryd"
 	"memoryd/store"
@@ -12,27 +14,18 @@ import (
 func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
 	g.Revision = expect + 1
 	return s.w.do(ctx, rowBytes+int64(len(g.Content)), alone, func(d *draft) error {
-		t := d.w.cat.byRef[ref]
-		if t == nil {
+		td := d.find(ref)
+		if td == nil {
 			return refusal{store.UnknownTool()}
 		}
-		if t.info.Guideline.Revision != expect {
+		if td.info.Guideline.Revision != expect {
 			return refusal{store.Replaced("guideline")}
 		}
-		if err := d.writeGuideline(t, &g); err != nil {
+		td.info.Guideline, td.info.Modified = g, d.now
+		if err := d.writeGuideline(td.t, &g); err != nil {
 			return err
 		}
-		info := t.info
-		info.Guideline, info.Modified = g, d.now
-		if err := d.w.writeState(t, &info, d.w.lastLog); err != nil {
-			return err
-		}
-		d.after = append(d.after, func() {
-			d.w.cat.mu.Lock()
-			defer d.w.cat.mu.Unlock()
-			t.info, t.folded = info, true
-		})
-		return nil
+		return d.w.writeState(td.t, &td.info, d.w.lastLog)
 	})
 }
 
@@ -148,17 +141,9 @@ func (w *writer) forget(gone []*tool, waiting []*pendingCall) {
 func (p *pendingSet) of(tools []*tool) []*pendingCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []*pendingCall
+	of := map[uint32]bool{}
 	for _, t := range tools {
-		if t.info.Pending == 0 {
-			continue
-		}
-		first := t.info.Lifetime - int64(len(t.kept)) + 1
-		for seq := first; seq <= t.info.Lifetime; seq++ {
-			if c := p.bySeq[seqRef{t.id, seq}]; c != nil {
-				out = append(out, c)
-			}
-		}
+		of[t.id] = true
 	}
-	return out
+	return slices.DeleteFunc(slices.Collect(maps.Values(p.bySeq)), func(c *pendingCall) bool { return !of[c.tool] })
 }
