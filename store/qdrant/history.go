@@ -35,42 +35,19 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 
 // Call implements store.Calls.
 func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	t, err := s.find(ctx, ref)
+	kept, err := s.historyOf(ctx, ref)
 	if err != nil {
 		return memoryd.Call{}, err
 	}
 	id := callID(ref.Workspace, key)
-	p, err := s.one(ctx, s.calls, id, whole())
-	if err != nil {
+	calls, err := s.bodies(ctx, slices.DeleteFunc(kept, func(o narrow) bool { return o.id != id }), whole())
+	switch {
+	case err != nil:
 		return memoryd.Call{}, err
-	}
-	if t == nil || p.word(fieldKept) != t.life {
+	case len(calls) == 0:
 		return memoryd.Call{}, store.UnknownCall()
 	}
-	kept, err := s.keeps(ctx, t.life, point{id, p})
-	if err != nil {
-		return memoryd.Call{}, err
-	}
-	if !kept {
-		return memoryd.Call{}, store.UnknownCall()
-	}
-	return decodeCall(p)
-}
-
-// keeps tells whether a call is one that look gives: by two counts if, as nearly
-// always, no newer call asked for so few that it would be out.
-func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error) {
-	newer := []*qd.Condition{is(fieldKept, life), above(fieldSeq, p.int(fieldSeq))}
-	n, err := s.count(ctx, s.calls, all(newer...))
-	if err != nil || n == 0 {
-		return err == nil, err
-	}
-	short, err := s.count(ctx, s.calls, all(append(newer, between(fieldKeep, 0, n))...))
-	if err != nil || short == 0 {
-		return err == nil, err
-	}
-	kept, err := s.historyCalls(ctx, life)
-	return slices.ContainsFunc(kept, func(o narrow) bool { return o.id == p.id }), err
+	return calls[0], nil
 }
 
 // ListCalls implements store.Calls. For calls before the page it reads only the narrow

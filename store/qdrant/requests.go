@@ -254,13 +254,9 @@ func is(field, value string) *qd.Condition { return qd.NewMatchKeyword(field, va
 
 func isInt(field string, value int64) *qd.Condition { return qd.NewMatchInt(field, value) }
 
-// atLeast, above and upTo compare a whole number below 2^53.
+// atLeast and between compare a whole number below 2^53.
 func atLeast(field string, n int64) *qd.Condition {
 	return qd.NewRange(field, &qd.Range{Gte: new(float64(n))})
-}
-
-func above(field string, n int64) *qd.Condition {
-	return qd.NewRange(field, &qd.Range{Gt: new(float64(n))})
 }
 
 func between(field string, from, to int64) *qd.Condition {

@@ -121,11 +121,11 @@ func settleOp(id, nonce string, n, stamp int64, e *memoryd.Evaluation) *qd.Point
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	id := callID(v.Workspace, v.Key)
 	for range maxAttempts {
-		kept, err := s.keptCalls(ctx, []store.Verdict{v})
+		kept, err := s.historyOf(ctx, v.ToolRef)
 		if err != nil {
 			return memoryd.Call{}, err
 		}
-		if _, ok := kept[v.ToolRef][id]; !ok {
+		if _, ok := byID(kept)[id]; !ok {
 			return memoryd.Call{}, store.UnknownCall()
 		}
 		old, err := s.one(ctx, s.calls, id, whole())
