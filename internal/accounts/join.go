@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +38,7 @@ type Joiner struct {
 	order []*held // the oldest first
 	bytes int
 	came  int                // calls that were held so far
-	alike map[uint64][]*held // those by what further accounts of them share (see traits)
-	seed  maphash.Seed
+	alike map[string][]*held // those by what further accounts of them share (see traits)
 
 	// Unfinished counts calls that were dropped without a result, Cancelled those that
 	// somebody stopped.
@@ -51,7 +49,7 @@ type held struct {
 	call    Call
 	number  int // in the order in which calls came
 	refs    []string
-	traits  []uint64
+	traits  []string
 	changed time.Time
 	bytes   int
 }
@@ -59,7 +57,7 @@ type held struct {
 // NewJoiner returns a Joiner that passes each complete call to emit. Calls that are not Whole
 // are only counted.
 func NewJoiner(emit func(Call)) *Joiner {
-	return &Joiner{emit: emit, byRef: map[string]*held{}, alike: map[uint64][]*held{}, seed: maphash.MakeSeed()}
+	return &Joiner{emit: emit, byRef: map[string]*held{}, alike: map[string][]*held{}}
 }
 
 // Add adds a call, or a part of one, at the given time. Only Due uses the time.
@@ -146,45 +144,33 @@ func (j *Joiner) index(h *held, refs []string, now time.Time) {
 		}
 	}
 	j.unlike(h)
-	h.traits = j.traits(&h.call, h.call.Parent, h.call.Span)
+	h.traits = traits(&h.call, h.call.Parent, h.call.Span)
 	for _, t := range h.traits {
 		j.alike[t] = append(j.alike[t], h)
 	}
 }
 
-// traits are what accounts of one call share, each hashed: a span right above or below, if
+// traits are what accounts of one call share: a span right above or below, if
 // the parameters above and below name the other account's Span and Parent, and the
 // arguments with the hours in which it ran.
-func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
-	args, sum := argumentsOf(c), uint64(0)
-	add := func(kind byte, is string) {
-		if t := maphash.Comparable(j.seed, trait{sum, kind, is}); !slices.Contains(list, t) {
-			list = append(list, t)
-		}
-	}
+func traits(c *Call, above, below string) (list []string) {
 	if above != "" {
-		add('a', c.Trace+"/"+above)
+		list = append(list, "above "+c.Trace+"/"+above)
 	}
 	if below != "" {
-		add('b', c.Trace+"/"+below)
+		list = append(list, "below "+c.Trace+"/"+below)
 	}
-	if len(args) == 0 {
+	args := argumentsOf(c)
+	from, to := c.span()
+	if len(args) == 0 || from.IsZero() {
 		return list
 	}
-	sum = maphash.Bytes(j.seed, args)
-	if from, to := c.span(); !from.IsZero() {
-		first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
-		for hour := first; hour <= min(last, first+maxHours); hour++ {
-			add('t', strconv.FormatInt(hour, 10))
-		}
+	sum := Digest(args)
+	first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
+	for hour := first; hour <= min(last, first+maxHours); hour++ {
+		list = append(list, sum+" "+strconv.FormatInt(hour, 10))
 	}
 	return list
-}
-
-type trait struct {
-	args uint64
-	kind byte
-	is   string
 }
 
 // find gives the held call that c is a part or another account of.
@@ -193,7 +179,7 @@ func (j *Joiner) find(c *Call) *held {
 		return h
 	}
 	var oldest *held
-	for _, t := range j.traits(c, c.Span, c.Parent) {
+	for _, t := range traits(c, c.Span, c.Parent) {
 		for _, h := range j.alike[t] {
 			if older := oldest == nil || h.number < oldest.number; older && same(&h.call, c) {
 				oldest = h
