@@ -287,10 +287,8 @@ func (a *appending) trim(ctx context.Context) {
 			fresh[a.owners[i]]++
 		}
 	}
-	total := 0
 	for id := range a.refs {
 		n, life, name := fresh[id], a.lives[id], a.refs[id].Tool
-		total += n
 		if n == 0 { // whoever sends known calls with a smaller history wants it now
 			if err := a.s.shrink(ctx, life, a.b.Keep); err != nil {
 				a.s.notCleared(ctx, name, err)
@@ -308,7 +306,6 @@ func (a *appending) trim(ctx context.Context) {
 			}
 		}
 	}
-	a.s.sweepWhenDue(int64(total))
 }
 
 // clear clears a history until no more is due.

@@ -61,9 +61,9 @@
 // a cut (see counts.go).
 //
 // The newest Config.Remember calls are remembered. A sweep folds older ones in the same way,
-// and removes their points much later. It runs by itself while calls arrive; Sweep runs it on
-// request. Calls accepted within an hour are never folded: an insert that takes effect later
-// than that would not be counted.
+// and removes their points much later. A server runs it every few minutes (Sweep). Calls
+// accepted within an hour are never folded: an insert that takes effect later than that would
+// not be counted.
 //
 // # Guarantees
 //

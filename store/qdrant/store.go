@@ -50,9 +50,7 @@ type backend struct {
 	tallies    *lru.Cache[string, tally]  // by life
 	known      *lru.Cache[string, narrow] // by id
 	toolReads  gathering
-	pointReads gathering    // of narrow points
-	due        atomic.Int64 // calls accepted since the last sweep
-	puts       atomic.Int64 // verdicts cached since the last count
+	pointReads gathering // of narrow points
 
 	deliveries rounds[*request, *findings]
 	aloneUntil atomic.Int64 // nanoseconds since 1970; see batcher.go
@@ -60,8 +58,7 @@ type backend struct {
 	refused       atomic.Pointer[refusal] // the newest write that failed; nil: none did since one was done
 	copyAwayUntil atomic.Int64            // nanoseconds since 1970; see consistency
 
-	worker   *lifecycle.Worker // of sweeps and shared requests
-	sweeping atomic.Bool
+	worker *lifecycle.Worker // of clearings, counts and shared requests
 }
 
 // errUnfit is wrapped by an error of Open if the server answers but cannot be used: it is too old,

@@ -9,43 +9,25 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// sweepEvery is the number of accepted calls between two sweeps, and sweepPage the number of points
-// per step of a sweep.
+// sweepPage is the number of points per step of a sweep, and tombstoneTime how long what was deleted is
+// remembered.
 const (
-	sweepEvery    = 20_000
 	sweepPage     = 1000
 	tombstoneTime = 24 * time.Hour
 )
 
-// sweepWhenDue counts accepted calls and starts a sweep when it is time and none
-// is under way. Close ends it and waits for it.
-func (s *backend) sweepWhenDue(n int64) {
-	if s.due.Add(n) < sweepEvery || !s.sweeping.CompareAndSwap(false, true) {
-		return
-	}
-	s.due.Store(0)
-	s.worker.Go(func(ctx context.Context) error {
-		defer s.sweeping.Store(false)
-		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "a sweep did not finish", "err", err)
-		}
-		return nil
-	})
-}
-
 // Sweep drops the oldest calls beyond what is remembered, after adding them to the counters of
-// their tools, and deletes what is left of deleted tools. The store does so itself while calls
-// arrive. Several processes can do it at once.
+// their tools, the oldest verdicts beyond the cache, and what is left of deleted tools. A server does so
+// every few minutes. Several processes can do it at once.
 func (s *backend) Sweep(ctx context.Context) error {
 	if err := s.drainer.Enter(ctx); err != nil {
 		return err
 	}
 	defer s.drainer.Leave()
-	return s.sweep(ctx)
-}
-
-func (s *backend) sweep(ctx context.Context) error {
 	if err := s.sweepTombstones(ctx); err != nil {
+		return err
+	}
+	if err := s.shrinkCache(ctx); err != nil {
 		return err
 	}
 	remembered, err := s.count(ctx, s.calls, all(qd.NewIsEmpty(fieldContent)))

@@ -79,6 +79,9 @@ func TestCachedVerdictsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if n := server.Points(cfg.Prefix + "docs"); n > 101 { // and the lease
 		t.Errorf("%d documents are left", n)
 	}

@@ -277,10 +277,6 @@ func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease 
 // fieldCached is the stamp of a cached verdict, in the collection of documents.
 const fieldCached = "cached"
 
-// cacheSlack is how many verdicts a process caches between two looks at their
-// number.
-const cacheSlack = 1000
-
 // CachedVerdict implements store.Verdicts.
 func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	p, err := s.one(ctx, s.docs, verdictID(key), whole())
@@ -300,15 +296,7 @@ func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Eval
 	p := encodeEvaluation(&e)
 	delete(p, fieldPending)
 	p[fieldCached] = integer(s.clock.next(1))
-	if err := s.upsert(ctx, s.docs, []*qd.PointStruct{newPoint(verdictID(key), p)}); err != nil {
-		return err
-	}
-	if s.puts.Add(1)%cacheSlack == 0 {
-		if err := s.shrinkCache(ctx); err != nil {
-			s.log.WarnContext(ctx, "cannot trim the verdict cache", "err", err)
-		}
-	}
-	return nil
+	return s.upsert(ctx, s.docs, []*qd.PointStruct{newPoint(verdictID(key), p)})
 }
 
 // shrinkCache removes the oldest verdicts beyond the limit.
