@@ -38,17 +38,17 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 	for _, k := range keys {
 		wanted[callID(ref.Workspace, k)] = true
 	}
-	var gone []string
+	var gone []*qd.PointId
 	for _, p := range kept {
 		if wanted[p.id] {
-			gone = append(gone, p.id)
+			gone = append(gone, qd.NewIDUUID(p.id))
 		}
 	}
 	if len(gone) > 0 && len(gone) == len(kept) {
 		return len(gone), s.DeleteTool(ctx, ref)
 	}
-	for part := range slices.Chunk(gone, 512) {
-		if err := s.strip(ctx, s.calls, pointIDs(part), bodyFields[:]); err != nil {
+	for part := range slices.Chunk(gone, getBatch) {
+		if err := s.clearCalls(ctx, t.life, qd.NewHasID(part...)); err != nil {
 			return 0, err
 		}
 	}

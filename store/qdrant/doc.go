@@ -41,7 +41,7 @@
 // Each call stores the history length at the time of its acceptance. Only these lengths
 // decide what a history contains (see narrow.go), so nobody has to trim in time, and no trim
 // can remove one of the newest calls. After 32 calls, a process removes what has left the
-// history, with one query and one write. A server reads a point's whole text to return any of
+// history, with two queries and one write. A server reads a point's whole text to return any of
 // its fields, so a process remembers the short fields of a history (see narrow.go). A query
 // asks for ids and for calls that got a verdict, both from an index, and reads only what is
 // new or pending. The bodies are fetched by id, as many as fit into a reply.

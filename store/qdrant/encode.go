@@ -53,14 +53,6 @@ const (
 // and, as fieldOwner, the call that brought it.
 const fieldContent = "content_of"
 
-// bodyFields is what goes when the history lets a call go, the large ones first: a
-// server writes the point again for each.
-var bodyFields = [...]string{
-	fieldOutput, fieldInput, fieldMeta, fieldEval, fieldKept, fieldSeq, fieldKeep, fieldPending, fieldWriter,
-	fieldJudged, fieldSize, fieldState, fieldScore, fieldOK, fieldSeconds, fieldTokens, fieldTool, fieldKey,
-	fieldMade, fieldTime, fieldHash, fieldSpace, fieldRun,
-}
-
 // encodeCall gives the point of a call without what its acceptance adds.
 func encodeCall(c *memoryd.Call) payload {
 	p := payload{

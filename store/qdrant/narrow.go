@@ -76,10 +76,10 @@ func (s *backend) keptIDs(ctx context.Context, life string) ([]string, error) {
 
 // verdictsOf tells how many verdicts the calls of a history had, without those that had none.
 func (s *backend) verdictsOf(ctx context.Context, life string) (map[string]int64, error) {
-	found, err := s.scrollPoints(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldVerdict, nil), maxIDs)
+	found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldVerdict, nil), maxIDs)
 	verdicts := make(map[string]int64, len(found))
 	for _, p := range found { // the server gives what it ordered by, from its index
-		verdicts[p.GetId().GetUuid()] = p.GetOrderValue().GetInt()
+		verdicts[p.id] = p.order
 	}
 	return verdicts, err
 }
@@ -112,7 +112,7 @@ func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, erro
 		return nil, err
 	}
 	for _, id := range unknown {
-		p := point{id, found[id]}
+		p := point{id: id, payload: found[id]}
 		if !p.has(fieldSeq) { // let go since: what took its place is not among the ids
 			return s.look(ctx, life)
 		}

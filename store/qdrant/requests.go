@@ -13,14 +13,15 @@ import (
 
 // point is a point with its id as text.
 type point struct {
-	id string
+	id    string
+	order int64 // what it was ordered by
 	payload
 }
 
 func pointsOf(in []*qd.RetrievedPoint) []point {
 	out := make([]point, len(in))
 	for i, p := range in {
-		out[i] = point{p.GetId().GetUuid(), p.GetPayload()}
+		out[i] = point{p.GetId().GetUuid(), p.GetOrderValue().GetInt(), p.GetPayload()}
 	}
 	return out
 }
@@ -114,7 +115,7 @@ func (s *backend) wholes(ctx context.Context, collection string, ps []point) (ou
 	found, err := s.getMap(ctx, collection, ids, whole())
 	for _, id := range ids {
 		if p, ok := found[id]; ok {
-			out = append(out, point{id, p})
+			out = append(out, point{id: id, payload: p})
 		}
 	}
 	return out, err
@@ -125,20 +126,14 @@ func (s *backend) wholes(ctx context.Context, collection string, ps []point) (ou
 func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
 	fields ...string,
 ) ([]point, error) {
-	found, err := s.scrollPoints(ctx, collection, f, by, limit, fields...)
-	return pointsOf(found), err
-}
-
-func (s *backend) scrollPoints(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
-	fields ...string,
-) ([]*qd.RetrievedPoint, error) {
 	with := fieldsOrNone(fields)
-	return ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
+	found, err := ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 		return s.client.Scroll(ctx, &qd.ScrollPoints{
 			CollectionName: collection, Filter: f, OrderBy: by, Limit: new(uint32(limit)), WithPayload: with,
 			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 		})
 	})
+	return pointsOf(found), err
 }
 
 // scrollAll calls each for all points that the filter holds for, page by page.
@@ -213,13 +208,6 @@ func (s *backend) upsert(ctx context.Context, collection string, points []*qd.Po
 func (s *backend) set(ctx context.Context, collection string, order *qd.WriteOrdering, f *qd.Filter, p payload) error {
 	return update(ctx, s, "set payload", s.client.SetPayload, &qd.SetPayloadPoints{
 		CollectionName: collection, Wait: new(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f), Ordering: order,
-	})
-}
-
-// strip takes fields from points.
-func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
-	return update(ctx, s, "delete payload", s.client.DeletePayload, &qd.DeletePayloadPoints{
-		CollectionName: collection, Wait: new(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids), Ordering: s.appendOrder(),
 	})
 }
 

@@ -222,7 +222,7 @@ func (s *backend) trim(ctx context.Context, life string) error {
 	if err != nil || len(kept) == 0 {
 		return err
 	}
-	return s.clearBelow(ctx, life, kept[len(kept)-1].seq)
+	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[len(kept)-1].seq-1))
 }
 
 // shrink lets all but the newest keep calls go, for good.
@@ -231,24 +231,19 @@ func (s *backend) shrink(ctx context.Context, life string, keep int) error {
 	if err != nil || len(kept) < keep {
 		return err
 	}
-	return s.clearBelow(ctx, life, kept[keep-1].seq)
+	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[keep-1].seq-1))
 }
 
-// clearBelow takes the bodies of the calls that are older than a number. Their
-// points stay, small, so that the calls are recognised.
-func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error {
-	const page = 512
-	gone := all(is(fieldKept, life), between(fieldSeq, 0, seq-1))
+// clearCalls takes the bodies of those calls in a history that a condition holds for. Their
+// points stay, small, so that the calls are recognised and counted.
+func (s *backend) clearCalls(ctx context.Context, life string, which *qd.Condition) error {
 	for {
-		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict)
+		found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life), which), nil, getBatch, fieldStamp, fieldOwner, fieldNonce, fieldVerdict)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		if err := s.pare(ctx, life, found); err != nil {
 			return err
-		}
-		if len(found) < page {
-			return nil
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (s *backend) find(ctx context.Context, ref memoryd.ToolRef) (*tool, error) 
 	if err != nil || found[id] == nil {
 		return nil, err
 	}
-	return decodeTool(point{id, found[id]})
+	return decodeTool(point{id: id, payload: found[id]})
 }
 
 // rememberedWriters is how many writers of a guideline, or of a record, are

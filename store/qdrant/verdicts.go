@@ -264,7 +264,7 @@ func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease 
 	var got []point
 	for _, id := range ids {
 		if p := mine[id]; p.word(fieldWriter) == nonce {
-			got = append(got, point{id, p})
+			got = append(got, point{id: id, payload: p})
 		}
 	}
 	calls, err := s.bodies(ctx, sizesOf(got), whole())
