@@ -337,17 +337,11 @@ func (a *appending) takeOver(ctx context.Context, calls map[string]payload) (set
 		if a.lives[owner] == life {
 			continue
 		}
-		ended, err := a.s.ended(ctx, owner, life)
+		remnant, err := a.s.removeRemnant(ctx, a.ids[i], p)
 		if err != nil {
 			return false, err
 		}
-		if !ended {
-			continue // the key is known under another tool
-		}
-		settled = false
-		if err := a.s.removeRemnant(ctx, a.ids[i], life); err != nil {
-			return false, err
-		}
+		settled = settled && !remnant // else the key is known under another tool
 	}
 	return settled, nil
 }
@@ -358,10 +352,13 @@ func (s *backend) ended(ctx context.Context, toolID, life string) (bool, error) 
 	return t.word(fieldLife) != life, err
 }
 
-// removeRemnant removes the point of a call of a life that is over.
-func (s *backend) removeRemnant(ctx context.Context, id, life string) error {
-	remnant := all(qd.NewHasID(qd.NewIDUUID(id)), is(fieldLife, life))
-	return s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(remnant))
+// removeRemnant removes the point of a call if its life is over, and tells whether it was.
+func (s *backend) removeRemnant(ctx context.Context, id string, p payload) (remnant bool, err error) {
+	life := p.word(fieldLife)
+	if ended, err := s.ended(ctx, p.word(fieldOwner), life); err != nil || !ended {
+		return false, err
+	}
+	return true, s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(all(qd.NewHasID(qd.NewIDUUID(id)), is(fieldLife, life))))
 }
 
 func keysOf[V any](m map[string]V) []string { return slices.Collect(maps.Keys(m)) }

@@ -105,15 +105,12 @@ func (r *restoring) allMine(ctx context.Context, calls []*qd.PointStruct, ids []
 		if p.word(fieldLife) == r.life {
 			continue
 		}
-		ended, err := r.s.ended(ctx, p.word(fieldOwner), p.word(fieldLife))
+		remnant, err := r.s.removeRemnant(ctx, id, p)
 		if err != nil {
 			return err
 		}
-		if !ended {
+		if !remnant {
 			return memoryd.Errorf(memoryd.Conflict, "call %d is known under another tool", i)
-		}
-		if err := r.s.removeRemnant(ctx, id, p.word(fieldLife)); err != nil {
-			return err
 		}
 		again = append(again, calls[i])
 	}
