@@ -1,6 +1,10 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -20,8 +24,8 @@ type housekeeping struct {
 	wipeTime  time.Duration
 	unfolded  int
 	young     []youngRow // log rows that are not folded yet, oldest first
-	segments  []segment  // rows of seen, oldest first
-	runSegs   []segment  // rows of runs
+	seenRows  entries
+	runRows   entries
 	fold      *folding
 	purges    []purgeRow
 	rest      time.Time // no housekeeping before, after it failed
@@ -36,10 +40,57 @@ type youngRow struct {
 	runs     []runEntry
 }
 
-// segment is a row of seen, or of runs, and how many entries it holds.
+// entries is a table whose rows hold entries of one size, each those of some log rows; the newest
+// entries are kept.
+type entries struct {
+	table string
+	bytes int // of an entry
+	most  int
+	rows  []segment // oldest first
+}
+
+// segment is a row, named for its newest log row, and how many entries it holds.
 type segment struct {
 	id int64
 	n  int
+}
+
+// load calls each for every entry.
+func (e *entries) load(ctx context.Context, w *writer, each func([]byte)) error {
+	return w.c.query(ctx, `SELECT id, entries FROM `+e.table+` ORDER BY id`, func(v []driver.Value) error {
+		id, b := integer(v[0]), blob(v[1])
+		if len(b)%e.bytes != 0 {
+			return fmt.Errorf("row %d is damaged", id)
+		}
+		e.rows = append(e.rows, segment{id, len(b) / e.bytes})
+		w.lastLog = max(w.lastLog, id)
+		for entry := range slices.Chunk(b, e.bytes) {
+			each(entry)
+		}
+		return nil
+	})
+}
+
+// add writes a row, and deletes the oldest rows that can be missed.
+func (e *entries) add(d *draft, id int64, b []byte) error {
+	total, gone := len(b)/e.bytes, 0
+	rows := append(slices.Clone(e.rows), segment{id, total})
+	for _, s := range e.rows {
+		total += s.n
+	}
+	for ; total-rows[gone].n >= e.most && gone < len(e.rows); gone++ {
+		total -= rows[gone].n
+	}
+	d.after = append(d.after, func() { e.rows = rows[gone:] })
+	if gone > 0 {
+		if err := d.c.exec(`DELETE FROM `+e.table+` WHERE id <= ?`, rows[gone-1].id); err != nil {
+			return err
+		}
+	}
+	if e.table == `runs` {
+		return d.c.exec(`INSERT INTO runs (id, entries) VALUES (?,?)`, id, b)
+	}
+	return d.c.exec(`INSERT INTO seen (id, through, entries) VALUES (?,?,?)`, id, id, b)
 }
 
 // folding is a fold under way: first the tools, then the log rows up to target.
@@ -137,70 +188,34 @@ func (w *writer) segmentStep() error {
 	}
 	moved := w.young[:rows]
 	through := moved[rows-1].id
-	data, n := w.identities(moved)
-	runs, runCount := runsOf(moved)
 	return w.update(func(d *draft) error {
-		if runCount > 0 {
-			if err := d.c.exec(`INSERT INTO runs (id, entries) VALUES (?,?)`, through, runs); err != nil {
+		if err := w.seenRows.add(d, through, w.identities(moved)); err != nil {
+			return err
+		}
+		if runs := runsOf(moved); len(runs) > 0 {
+			if err := w.runRows.add(d, through, runs); err != nil {
 				return err
 			}
 		}
-		if err := d.c.exec(`INSERT INTO seen (id, through, entries) VALUES (?,?,?)`, through, through, data); err != nil {
-			return err
-		}
-		if err := d.c.exec(`DELETE FROM log WHERE id <= ?`, through); err != nil {
-			return err
-		}
-		expired, err := w.dropSegments(`seen`, w.segments, n, w.win.size)
-		if err != nil {
-			return err
-		}
-		expiredRuns, err := w.dropSegments(`runs`, w.runSegs, runCount, maxRunEntries)
 		d.after = append(d.after, func() {
-			w.segments = append(w.segments[expired:], segment{id: through, n: n})
-			w.runSegs = w.runSegs[expiredRuns:]
-			if runCount > 0 {
-				w.runSegs = append(w.runSegs, segment{id: through, n: runCount})
-			}
 			w.young = w.young[rows:]
 			for _, y := range moved {
 				w.unfolded -= y.records
 			}
 		})
-		return err
+		return d.c.exec(`DELETE FROM log WHERE id <= ?`, through)
 	})
 }
 
 // identities collects what the rows brought and the window still holds.
-func (w *writer) identities(rows []youngRow) (data []byte, n int) {
-	data = make([]byte, 0, identityBytes*(rows[len(rows)-1].to-rows[0].from))
+func (w *writer) identities(rows []youngRow) []byte {
+	data := make([]byte, 0, identityBytes*(rows[len(rows)-1].to-rows[0].from))
 	for _, y := range rows {
 		for pos := max(y.from, w.win.first); pos < y.to; pos++ {
 			data = w.win.get(pos).appendTo(data)
-			n++
 		}
 	}
-	return data, n
-}
-
-// dropSegments deletes the oldest rows that a table does without once n newer
-// entries are there and size of them are wanted, and counts the rows.
-func (w *writer) dropSegments(table string, rows []segment, n, size int) (expired int, err error) {
-	total := n
-	for _, s := range rows {
-		total += s.n
-	}
-	for _, s := range rows {
-		if total-s.n < size {
-			break
-		}
-		if err := w.c.exec(`DELETE FROM `+table+` WHERE id = ?`, s.id); err != nil {
-			return 0, err
-		}
-		total -= s.n
-		expired++
-	}
-	return expired, nil
+	return data
 }
 
 // writeState writes a tool's row of state, which holds the log up to row mark.

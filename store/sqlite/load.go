@@ -92,32 +92,11 @@ func (l *loader) guidelines() error {
 }
 
 func (l *loader) seen() error {
-	return l.query(`SELECT id, through, entries FROM seen ORDER BY id`, func(v []driver.Value) error {
-		b := blob(v[2])
-		if len(b)%identityBytes != 0 {
-			return fmt.Errorf("row %d is damaged", integer(v[0]))
-		}
-		l.w.segments = append(l.w.segments, segment{id: integer(v[0]), n: len(b) / identityBytes})
-		l.w.lastLog = max(l.w.lastLog, integer(v[1]))
-		for ; len(b) > 0; b = b[identityBytes:] {
-			l.remember(readIdentity(b))
-		}
-		return nil
-	})
+	return l.w.seenRows.load(l.ctx, l.w, func(b []byte) { l.remember(readIdentity(b)) })
 }
 
 func (l *loader) runs() error {
-	return l.query(`SELECT id, entries FROM runs ORDER BY id`, func(v []driver.Value) error {
-		b := blob(v[1])
-		if len(b)%runEntryBytes != 0 {
-			return fmt.Errorf("row %d is damaged", integer(v[0]))
-		}
-		l.w.runSegs = append(l.w.runSegs, segment{id: integer(v[0]), n: len(b) / runEntryBytes})
-		for ; len(b) > 0; b = b[runEntryBytes:] {
-			l.w.runs.add(readRunEntry(b))
-		}
-		return nil
-	})
+	return l.w.runRows.load(l.ctx, l.w, func(b []byte) { l.w.runs.add(readRunEntry(b)) })
 }
 
 func (l *loader) remember(id identity) {

@@ -86,6 +86,8 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 		wrote: make(chan struct{}, 1), note: func(counter) error { return nil },
 	}
 	w.wipeTime = wipeTime
+	w.seenRows = entries{table: `seen`, bytes: identityBytes, most: cfg.IdentityWindow}
+	w.runRows = entries{table: `runs`, bytes: runEntryBytes, most: maxRunEntries}
 	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))
 	w.commit = func() error { return w.c.exec(`COMMIT`) }
 	return w

@@ -35,15 +35,14 @@ func readRunEntry(b []byte) runEntry {
 }
 
 // runsOf collects the entries of some log rows as a row of runs.
-func runsOf(rows []youngRow) (data []byte, n int) {
+func runsOf(rows []youngRow) (data []byte) {
 	for _, y := range rows {
 		for _, e := range y.runs {
 			data = binary.LittleEndian.AppendUint64(data, e.run)
 			data = binary.LittleEndian.AppendUint64(data, uint64(e.slot))
-			n++
 		}
 	}
-	return data, n
+	return data
 }
 
 // runPrint is the same in every process, for it is stored; 0 is no run.

@@ -48,7 +48,7 @@ func TestRunsOutliveTheLog(t *testing.T) {
 		mustAppend(t, s, b)
 	}
 	settleDown(t, s)
-	if len(s.w.runSegs) == 0 {
+	if len(s.w.runRows.rows) == 0 {
 		t.Fatal("nothing was folded")
 	}
 	if err := s.Close(); err != nil {
