@@ -20,6 +20,7 @@ import (
 type conn struct {
 	dc    driver.Conn
 	stmts map[string]statement
+	execs int64 // how many statements it has run
 }
 
 type statement interface {
@@ -92,6 +93,7 @@ func (c *conn) execNamed(query string, args []driver.NamedValue) error {
 	if err != nil {
 		return err
 	}
+	c.execs++
 	_, err = st.ExecContext(context.Background(), args)
 	return err
 }

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// The lock file holds how far the store has come: the newest log row, and the count of
-// commits that wrote none. It is written after each commit and never flushed, so it may
+// The lock file holds how far the store has come: the newest log row, for each commit writes
+// one (and the count of those that wrote none, by versions which did that). It is written after each commit and never flushed, so it may
 // be behind what the files hold after a crash, but never ahead: a store that holds less
 // has lost commits that were acknowledged. A write-ahead log that was damaged in its
 // middle ends there for SQLite, and nothing else would tell.
@@ -68,43 +68,10 @@ func (w *writer) checkCounter(l *dirLock) error {
 	if err != nil || !known {
 		return err
 	}
-	if w.lastLog < noted.log || w.commits < noted.commits {
-		return fmt.Errorf("it is damaged: its newest %d commits are missing; run memoryd check --repair to keep the rest",
-			max(noted.log-w.lastLog, 0)+max(noted.commits-w.commits, 0))
+	if w.lastLog < noted.log {
+		return fmt.Errorf("it is damaged: its newest %d commits are missing; run memoryd check --repair to keep the rest", noted.log-w.lastLog)
 	}
 	return nil
-}
-
-// count counts a transaction that changed something and wrote no log row. before is
-// what totalChanges said at its beginning.
-func (d *draft) count(before int64) error {
-	if len(d.records) > 0 || !d.w.counts {
-		return nil
-	}
-	after, err := d.w.totalChanges()
-	if err != nil || after == before {
-		return err
-	}
-	n := d.w.commits + 1
-	d.after = append(d.after, func() { d.w.commits = n })
-	return d.c.exec(`INSERT OR REPLACE INTO commits (id, n) VALUES (1, ?)`, n)
-}
-
-func (w *writer) totalChanges() (int64, error) {
-	if !w.counts {
-		return 0, nil
-	}
-	return w.c.number(`SELECT total_changes()`)
-}
-
-// loadCommits reads the count; stores of version 3 keep none.
-func (l *loader) commits() error {
-	there, err := l.w.c.number(`SELECT count(*) FROM sqlite_schema WHERE name = 'commits'`)
-	if l.w.counts = there > 0; err != nil || there == 0 {
-		return err
-	}
-	l.w.commits, err = l.w.c.number(`SELECT n FROM commits WHERE id = 1`)
-	return err
 }
 
 // tighten takes the folder and its files away from others.

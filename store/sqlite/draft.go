@@ -20,7 +20,9 @@ type draft struct {
 	seen    []identity
 	runs    []runEntry
 	records []byte
-	logged  int // records written
+	logged  int   // records written
+	begun   int64 // how many statements had run before it
+	wrote   bool  // it has changed something, and so it has a row of log
 
 	added   map[seqRef]*pendingCall
 	settled map[*pendingCall]*memoryd.Evaluation // nil: the call left the history
@@ -177,7 +179,7 @@ func (d *draft) write() error {
 	if err := d.w.writePurges(d, d.purge); err != nil {
 		return err
 	}
-	if len(d.records) == 0 {
+	if d.wrote = d.c.execs != d.begun; !d.wrote {
 		return nil
 	}
 	d.w.lastLog++
@@ -192,13 +194,13 @@ func (d *draft) write() error {
 func (d *draft) apply() {
 	d.publish()
 	w := d.w
-	if d.logged > 0 {
+	if d.wrote {
 		from := w.win.next
 		for i := range d.seen {
 			w.win.add(d.seen[i])
 		}
-		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next, runs: d.runs})
-		w.unfolded += d.logged
+		w.young = append(w.young, youngRow{id: w.lastLog, records: max(1, d.logged), from: from, to: w.win.next, runs: d.runs})
+		w.unfolded += max(1, d.logged)
 	}
 	for _, f := range d.after {
 		f()

@@ -90,6 +90,30 @@ func TestAFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	}
 }
 
+// A start refused a store that had noted the number of a commit that failed, after one that changed nothing.
+func TestACommitThatFailedIsNotMissedAtTheNextStart(t *testing.T) {
+	cfg := settings(t.TempDir())
+	s := openTuned(t, cfg, nil)
+	mustAppend(t, s, testBatch(9, "t", 1, 3))
+	inWriter(t, s, func(d *draft) error {
+		commit := d.w.commit
+		d.after = append(d.after, func() {
+			d.w.commit = func() error { d.w.commit = commit; return codeError(sqlite3.SQLITE_FULL) }
+		})
+		return nil
+	})
+	_, err := s.Append(t.Context(), testBatch(9, "t", 4, 4))
+	wantKind(t, err, memoryd.Unavailable)
+	mustAppend(t, s, testBatch(9, "t", 1, 3)) // known
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTuned(t, cfg, nil)
+	if got := seqsOf(t, s, tref); len(got) != 3 {
+		t.Errorf("after the restart: got %v", got)
+	}
+}
+
 func TestAfterAFailedFlushNothingIsAcknowledged(t *testing.T) {
 	cfg := settings(t.TempDir())
 	s := openTuned(t, cfg, nil)

@@ -35,7 +35,6 @@ func (w *writer) load(ctx context.Context) error {
 		{"pending", l.pending},
 		{"purge", l.purge},
 		{"numbers", l.numbers},
-		{"commits", l.commits},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("reading %s: %w", step.what, err)
@@ -121,6 +120,7 @@ func (l *loader) log() error {
 			}
 		})
 		y.to = l.w.win.next
+		y.records = max(1, y.records)
 		l.w.young = append(l.w.young, y)
 		l.w.unfolded += y.records
 		l.w.lastLog = max(l.w.lastLog, y.id)

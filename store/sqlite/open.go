@@ -62,7 +62,7 @@ func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err er
 		func() error { return s.connectAll(path) },
 		func() error { return w.load(ctx) },
 		func() error { return w.checkCounter(lock) },
-		func() error { return lock.note(counter{w.lastLog, w.commits}) },
+		func() error { return lock.note(counter{log: w.lastLog}) },
 		func() error { return tighten(cfg.Dir, path) },
 		func() error { return w.remember(path) },
 		func() error { w.refill(); return nil },
@@ -83,7 +83,7 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
 		samples: newSampleCache(cfg.SampleCache), runs: newRunIndex(maxRunEntries),
 		queue: make(chan *job, cfg.Queue), maxQueued: cfg.QueueBytes,
-		wrote: make(chan struct{}, 1), note: func(counter) error { return nil },
+		wrote: make(chan struct{}, 1), note: func(counter) error { return nil }, records: []byte{},
 	}
 	w.wipeTime = wipeTime
 	w.seenRows = entries{table: `seen`, bytes: identityBytes, most: cfg.IdentityWindow}

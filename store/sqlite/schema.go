@@ -24,14 +24,12 @@ var (
 	createRecords string
 	//go:embed runs.sql
 	createRuns string
-	//go:embed commits.sql
-	createCommits string
 )
 
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
 //
-// Version 4 has checksums in its pages and counts commits, which only a new file does: another
-// goes without until it is exported and restored. Version 5 has no index of words any more, and
+// Version 4 has checksums in its pages, which only a new file does: another goes without until it is
+// exported and restored. Version 5 has no index of words any more, and
 // in version 6 inputs and outputs may be packed.
 func upgrades() [schemaVersion - 1][]string {
 	return [schemaVersion - 1][]string{
@@ -50,7 +48,7 @@ func upgrades() [schemaVersion - 1][]string {
 // createSchema lays an empty file out, all or nothing.
 func createSchema(c *conn) error {
 	return inTransaction(c, []string{
-		createTables, createRecords, createRuns, createCommits,
+		createTables, createRecords, createRuns,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
 		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
 	})

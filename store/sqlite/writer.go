@@ -58,8 +58,6 @@ type writer struct {
 	nextPurge   int64
 	nextVerdict int64
 	lastLog     int64
-	commits     int64 // that wrote no log row; see counter.go
-	counts      bool  // the store has a table for them
 	note        func(counter) error
 
 	housekeeping
@@ -212,19 +210,14 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 	}
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	before, err := w.totalChanges()
+	err := w.c.exec(`BEGIN IMMEDIATE`)
 	if err == nil {
-		err = w.c.exec(`BEGIN IMMEDIATE`)
-	}
-	if err == nil {
+		d.begun = w.c.execs
 		err = lifecycle.Do(context.Background(), w.log, "committing", func() error {
 			if err := change(d); err != nil {
 				return err
 			}
-			if err := d.write(); err != nil {
-				return err
-			}
-			return d.count(before)
+			return d.write()
 		})
 		if err == nil {
 			d.announce()
@@ -250,8 +243,10 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 		w.giveUp(err) // memory does not say any more what the file says
 		return unavailable(err)
 	}
-	if err := w.note(counter{w.lastLog, w.commits}); err != nil {
-		w.log.Warn("store: cannot write the commit counter", "err", err)
+	if d.wrote {
+		if err := w.note(counter{log: w.lastLog}); err != nil {
+			w.log.Warn("store: cannot write the commit counter", "err", err)
+		}
 	}
 	w.stir()
 	return nil
