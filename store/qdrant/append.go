@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -295,25 +294,19 @@ func (a *appending) trim(ctx context.Context) {
 			}
 			continue
 		}
-		busy, due := a.s.trims.add(life, n)
-		if due && !a.s.worker.Go(func(ctx context.Context) error { a.s.clear(ctx, life, name); return nil }) {
+		c := a.s.clearingOf(life)
+		if c.due.Add(int64(n)) < trimSlack {
+			continue
+		}
+		done := make(chan struct{})
+		if !a.s.worker.Go(func(ctx context.Context) error { defer close(done); a.s.clear(ctx, c, life, name); return nil }) {
 			return // the store is being closed
 		}
 		if n >= 2*trimSlack { // who brings many waits, else more would come than is cleared
 			select {
-			case <-busy:
+			case <-done:
 			case <-ctx.Done():
 			}
-		}
-	}
-}
-
-// clear clears a history until no more is due.
-func (s *backend) clear(ctx context.Context, life, name string) {
-	for again := true; again; again = s.trims.done(life) {
-		err := lifecycle.Do(ctx, s.log, "qdrant", func() error { return s.trim(ctx, life) })
-		if err != nil && ctx.Err() == nil {
-			s.notCleared(ctx, name, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -67,9 +68,13 @@ func (s *Store) FoldNow(ctx context.Context, ref memoryd.ToolRef) int64 {
 
 // Clearing reports whether a history is being cleared.
 func (s *Store) Clearing() bool {
-	s.trims.mu.Lock()
-	defer s.trims.mu.Unlock()
-	return len(s.trims.busy) > 0
+	return slices.ContainsFunc(s.trims.Values(), func(c *clearing) bool {
+		if !c.mu.TryLock() {
+			return true
+		}
+		defer c.mu.Unlock()
+		return c.due.Load() >= trimSlack
+	})
 }
 
 // Bodies is how many calls of a tool have their bodies, kept or not cleared away yet.

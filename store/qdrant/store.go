@@ -45,10 +45,10 @@ type backend struct {
 
 	clock      clock
 	clockLease clockLease
-	lives      *lru.Cache[string, string] // of tools, by their ids. It may be wrong: who relies on it reads the tool's point after writing
-	trims      trimDue
-	tallies    *lru.Cache[string, tally]  // by life
-	known      *lru.Cache[string, narrow] // by id
+	lives      *lru.Cache[string, string]    // of tools, by their ids. It may be wrong: who relies on it reads the tool's point after writing
+	trims      *lru.Cache[string, *clearing] // by life
+	tallies    *lru.Cache[string, tally]     // by life
+	known      *lru.Cache[string, narrow]    // by id
 	toolReads  gathering
 	pointReads gathering // of narrow points
 
@@ -84,7 +84,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
-		lives:  newCache[string](100_000), tallies: newCache[tally](100_000), known: newCache[narrow](200_000), // of some 300 bytes
+		lives:  newCache[string](100_000), trims: newCache[*clearing](100_000), tallies: newCache[tally](100_000), known: newCache[narrow](200_000), // of some 300 bytes
 	}
 	s.toolReads.do = s.gatherOf(s.tools)
 	s.pointReads.do = s.gatherOf(s.calls, narrowFields[:]...)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"memoryd/internal/lifecycle"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
@@ -169,50 +172,35 @@ func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable i
 // of its history.
 const trimSlack = 32
 
-// trimDue counts what was accepted since a tool's history was cleared.
-type trimDue struct {
-	mu    sync.Mutex
-	calls map[string]int
-	busy  map[string]chan struct{} // lives whose history is being cleared; closed when it is
+// clearing is the state of a history in this process.
+type clearing struct {
+	due atomic.Int64 // calls accepted since it was cleared
+	mu  sync.Mutex   // held while it is: two that clear at once do the same work
 }
 
-// add counts n calls of a life, and gives what is closed when the clearing that is under way
-// has ended. If one is due and none is under way, the caller has to do it and says when it is
-// done: two that clear at once do the same work.
-func (t *trimDue) add(life string, n int) (busy chan struct{}, due bool) {
-	const maxLives = 100_000
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.calls == nil || len(t.calls) > maxLives {
-		t.calls = map[string]int{}
+// clearingOf is that of a life.
+func (s *backend) clearingOf(life string) *clearing {
+	c, ok := s.trims.Get(life)
+	if !ok {
+		c = &clearing{}
+		if first, there, _ := s.trims.PeekOrAdd(life, c); there {
+			c = first
+		}
 	}
-	t.calls[life] += n
-	if busy = t.busy[life]; busy != nil || t.calls[life] < trimSlack {
-		return busy, false
-	}
-	if t.busy == nil {
-		t.busy = map[string]chan struct{}{}
-	}
-	return t.begin(life), true
+	return c
 }
 
-// begin notes that a history is being cleared of what came so far. The lock is held.
-func (t *trimDue) begin(life string) chan struct{} {
-	delete(t.calls, life)
-	t.busy[life] = make(chan struct{})
-	return t.busy[life]
-}
-
-// done ends a clearing, and reports whether to clear once more: enough came meanwhile.
-func (t *trimDue) done(life string) (again bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	close(t.busy[life])
-	delete(t.busy, life)
-	if again = t.calls[life] >= trimSlack; again {
-		t.begin(life)
+// clear clears a history until no more is due.
+func (s *backend) clear(ctx context.Context, c *clearing, life, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.due.Load() >= trimSlack {
+		c.due.Store(0)
+		err := lifecycle.Do(ctx, s.log, "qdrant", func() error { return s.trim(ctx, life) })
+		if err != nil && ctx.Err() == nil {
+			s.notCleared(ctx, name, err)
+		}
 	}
-	return again
 }
 
 // trim clears what a history no longer keeps. It is safe beside anybody: it
