@@ -63,9 +63,9 @@ func samples(kept []narrow) []memoryd.Sample {
 // lifeOf gives the life of a call or a content; a point has one of the fields.
 func lifeOf(p point) string { return p.word(fieldLife) + p.word(fieldContent) }
 
-// maxIDs is how many calls of a history are asked for by their ids. Larger histories are
-// read by pages.
-const maxIDs = 1024
+// maxIDs is above the number of calls in the longest history that the settings allow, and of those that it let
+// go and that were not cleared away yet.
+const maxIDs = 1 << 18
 
 // keptIDs gives the ids of the calls of a history and of those that it let go and that
 // were not cleared away yet, in no order.
@@ -84,21 +84,30 @@ func (s *backend) verdictsOf(ctx context.Context, life string) (map[string]int64
 	return verdicts, err
 }
 
-// historyCalls gives the calls of a history, newest first. It reads those that are not known,
-// that got a verdict since, or that wait for one.
+// historyCalls gives the calls of a history, newest first.
 func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, error) {
+	for range maxAttempts {
+		calls, whole, err := s.keptCallsOf(ctx, life)
+		if whole || err != nil {
+			return kept(newestFirst(calls)), err
+		}
+	}
+	return nil, memoryd.Errorf(memoryd.Unavailable, "a history changes faster than it can be read")
+}
+
+// keptCallsOf gives the calls of a history and those that were not cleared away yet. It reads those
+// that are not known, that got a verdict since, or that wait for one. When one was let go while it
+// read, what took its place is not among them.
+func (s *backend) keptCallsOf(ctx context.Context, life string) (calls []narrow, whole bool, err error) {
 	var ids []string
 	var verdicts map[string]int64
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, life); return err })
 	g.Go(func() (err error) { verdicts, err = s.verdictsOf(gctx, life); return err })
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if max(len(ids), len(verdicts)) >= maxIDs {
-		return s.look(ctx, life)
-	}
-	calls := make([]narrow, 0, len(ids))
+	calls = make([]narrow, 0, len(ids))
 	var unknown []string
 	for _, id := range ids {
 		if c, ok := s.known.Get(id); ok && c.life == life && !c.pending && c.verdicts == verdicts[id] {
@@ -109,23 +118,21 @@ func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, erro
 	}
 	found, err := s.gather(ctx, &s.pointReads, unknown)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, id := range unknown {
 		p := point{id: id, payload: found[id]}
-		if !p.has(fieldSeq) { // let go since: what took its place is not among the ids
-			return s.look(ctx, life)
+		if !p.has(fieldSeq) {
+			return nil, false, nil
 		}
 		c, err := narrowOf(p)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		s.known.Add(id, c)
 		calls = append(calls, c)
 	}
-	h := history{bound: math.MaxInt64}
-	h.add(newestFirst(calls))
-	return h.kept, nil
+	return calls, true, nil
 }
 
 // byID is some calls by their ids.
@@ -143,65 +150,22 @@ func newestFirst(calls []narrow) []narrow {
 	return calls
 }
 
-// history finds out what a history keeps.
+// kept gives those calls, the newest first, that a history keeps.
 //
 // That follows from the calls alone: each says how many were to be kept when it came, so
 // a call with n newer ones is kept as long as none of those, nor it, asks for less. The
 // points of calls that are no longer kept are cleared away later (see sweep.go); until
 // then readers pass over them here. So nobody has to trim in time, and no trim can take
 // one of the newest.
-type history struct {
-	bound int64 // how many it keeps, as far as was seen
-	kept  []narrow
-}
-
-// add takes further calls, the newest first, and reports whether still older ones may be
-// kept.
-func (h *history) add(calls []narrow) bool {
-	for _, c := range calls {
-		rank := int64(len(h.kept))
-		if rank >= h.bound {
-			return false
+func kept(calls []narrow) []narrow {
+	bound := int64(math.MaxInt64)
+	for i, c := range calls {
+		if int64(i) >= bound {
+			return calls[:i]
 		}
-		h.bound = min(h.bound, rank+max(1, c.keep))
-		h.kept = append(h.kept, c)
+		bound = min(bound, int64(i)+max(1, c.keep))
 	}
-	return int64(len(h.kept)) < h.bound
-}
-
-// look reads a history page by page, newest first.
-func (s *backend) look(ctx context.Context, life string) ([]narrow, error) {
-	const firstPage, maxPage = 128, 1024
-	h := history{bound: math.MaxInt64}
-	seen := map[string]bool{}
-	var from *int64
-	for page := firstPage; ; {
-		found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), descending(fieldSeq, from), page, narrowFields[:]...)
-		if err != nil {
-			return nil, err
-		}
-		var fresh []narrow
-		for _, p := range found {
-			if seen[p.id] {
-				continue
-			}
-			seen[p.id] = true
-			c, err := narrowOf(p)
-			if err != nil {
-				return nil, err
-			}
-			fresh = append(fresh, c)
-		}
-		if !h.add(newestFirst(fresh)) || len(found) < page {
-			return h.kept, nil
-		}
-		if len(fresh) == 0 {
-			page *= 2 // more calls of one number than a page holds
-			continue
-		}
-		page = max(page, min(2*page, maxPage))
-		from = &h.kept[len(h.kept)-1].seq
-	}
+	return calls
 }
 
 // whole and brief ask for all of a call, and for all but its texts.
