@@ -142,7 +142,7 @@ func (s *backend) settle(ctx context.Context, t *tool, fold bool) error {
 // belowKept lowers a stamp to below the oldest call that the history holds, for a call
 // that is kept may still get a verdict.
 func (s *backend) belowKept(ctx context.Context, life string, stamp int64) (int64, error) {
-	oldest, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldStamp, nil), 1, fieldStamp)
+	oldest, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldStamp), 1, fieldStamp)
 	if err == nil && len(oldest) > 0 {
 		stamp = min(stamp, oldest[0].int(fieldStamp)-1)
 	}

@@ -85,7 +85,7 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 	if limit = min(limit, store.MaxRunCalls); limit == 0 {
 		return nil, nil
 	}
-	found, err := s.scroll(ctx, s.calls, all(is(fieldRun, runID(workspace, run))), descending(fieldStamp, nil), limit,
+	found, err := s.scroll(ctx, s.calls, all(is(fieldRun, runID(workspace, run))), descending(fieldStamp), limit,
 		fieldLife, fieldOwner, fieldSize, fieldStamp)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -162,7 +162,9 @@ func (l *listing) level(ctx context.Context, level int, within []*qd.Condition, 
 		from = orderNumber(l.after, level)
 	}
 	for !l.full() {
-		found, err := l.s.scroll(ctx, l.collection, all(within...), ascending(orderFields[level], &from), page, l.fields...)
+		by := ascending(orderFields[level])
+		by.StartFrom = qd.NewStartFromInt(from)
+		found, err := l.s.scroll(ctx, l.collection, all(within...), by, page, l.fields...)
 		if err != nil || len(found) == 0 {
 			return err
 		}

@@ -76,7 +76,7 @@ func (s *backend) keptIDs(ctx context.Context, life string) ([]string, error) {
 
 // verdictsOf tells how many verdicts the calls of a history had, without those that had none.
 func (s *backend) verdictsOf(ctx context.Context, life string) (map[string]int64, error) {
-	found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldVerdict, nil), maxIDs)
+	found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldVerdict), maxIDs)
 	verdicts := make(map[string]int64, len(found))
 	for _, p := range found { // the server gives what it ordered by, from its index
 		verdicts[p.id] = p.order

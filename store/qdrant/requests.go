@@ -254,18 +254,10 @@ func between(field string, from, to int64) *qd.Condition {
 // nothing holds for no point: no point has the field.
 func nothing() *qd.Filter { return all(is("never", "ever")) }
 
-func ascending(field string, from *int64) *qd.OrderBy {
-	return order(field, qd.Direction_Asc, from)
+func ascending(field string) *qd.OrderBy {
+	return &qd.OrderBy{Key: field, Direction: qd.Direction_Asc.Enum()}
 }
 
-func descending(field string, from *int64) *qd.OrderBy {
-	return order(field, qd.Direction_Desc, from)
-}
-
-func order(field string, d qd.Direction, from *int64) *qd.OrderBy {
-	o := &qd.OrderBy{Key: field, Direction: d.Enum()}
-	if from != nil {
-		o.StartFrom = qd.NewStartFromInt(*from)
-	}
-	return o
+func descending(field string) *qd.OrderBy {
+	return &qd.OrderBy{Key: field, Direction: qd.Direction_Desc.Enum()}
 }

@@ -74,7 +74,7 @@ func (s *backend) sweepTombstones(ctx context.Context) error {
 func (s *backend) forgetPage(ctx context.Context, from int64) (seen, next int64, err error) {
 	aged := stampAt(time.Now().Add(-s.grace))
 	page, err := s.scroll(ctx, s.calls, all(qd.NewIsEmpty(fieldKept), between(fieldStamp, from, aged)),
-		ascending(fieldStamp, nil), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
+		ascending(fieldStamp), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
 	if err != nil || len(page) == 0 {
 		return 0, 0, err
 	}

@@ -179,7 +179,7 @@ func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration,
 	var out []memoryd.Call
 	stale := map[string]bool{}
 	for rounds := 0; len(out) < limit && rounds < maxAttempts; rounds++ {
-		found, err := s.scroll(ctx, s.calls, all(between(fieldPending, 0, dueAt(now))), ascending(fieldStamp, nil),
+		found, err := s.scroll(ctx, s.calls, all(between(fieldPending, 0, dueAt(now))), ascending(fieldStamp),
 			min(limit-len(out), getBatch)+len(stale), fieldLife, fieldOwner, fieldStamp)
 		if err != nil {
 			return nil, err
@@ -307,7 +307,7 @@ func (s *backend) shrinkCache(ctx context.Context) error {
 		if err != nil || over <= 0 {
 			return err
 		}
-		oldest, err := s.scroll(ctx, s.docs, all(atLeast(fieldCached, 0)), ascending(fieldCached, nil), int(min(over, 1000)))
+		oldest, err := s.scroll(ctx, s.docs, all(atLeast(fieldCached, 0)), ascending(fieldCached), int(min(over, 1000)))
 		if err != nil {
 			return err
 		}
