@@ -73,7 +73,8 @@ func (s *backend) putRecords(ctx context.Context, rs ...store.Record) (revision 
 
 // putRound writes the first record for each point, unless another writer is faster, and takes it
 // from the list.
-func (s *backend) putRound(ctx context.Context, lives map[memoryd.ToolRef]string, todo map[string][]store.Record) (revision int64, err error) {
+func (s *backend) putRound(ctx context.Context, lives map[memoryd.ToolRef]string, todo map[string][]store.Record,
+) (revision int64, err error) {
 	ids, nonce := keysOf(todo), newMark()
 	old, err := s.getMap(ctx, s.docs, ids, include(fieldRevision, fieldWriters))
 	if err != nil {

@@ -84,7 +84,8 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
-		lives:  newCache[string](100_000), trims: newCache[*clearing](100_000), tallies: newCache[tally](100_000), known: newCache[narrow](200_000), // of some 300 bytes
+		lives:  newCache[string](100_000), trims: newCache[*clearing](100_000), tallies: newCache[tally](100_000),
+		known: newCache[narrow](200_000), // of some 300 bytes
 	}
 	s.toolReads.do = s.gatherOf(s.tools)
 	s.pointReads.do = s.gatherOf(s.calls, narrowFields[:]...)
