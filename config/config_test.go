@@ -120,6 +120,22 @@ func TestASectionOfAnotherTypeIsReportedOnce(t *testing.T) {
 	}
 }
 
+func TestAValueOfAnotherTypeIsToldOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		"compact:\n  deerflow:\n    trigger: [{type: tokens, value: 4000, x: 3}]\n": "f.yaml: line 3: compact.deerflow.trigger: deerflow.trigger: a clause is",
+		"http:\n  allowed_hosts: [[1]]\n":                                           "f.yaml: line 2: http.allowed_hosts: must be a text, got a list",
+		"ui: true\n":                                                                "environment: MEMORYD_LLM_DEFAULT_RETRIES: llm.default.retries: must be a whole number, got 1.5",
+	} {
+		environ := []string{"MEMORYD_LLM_DEFAULT_RETRIES=1.5"}
+		if !strings.HasPrefix(want, "environment") {
+			environ = nil
+		}
+		if _, err := config.Parse([]byte(text), "f.yaml", environ); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // U10: a fault of one kind hid those of the others, and some went unseen.
 func TestFaultsOfAllKindsAreReportedTogether(t *testing.T) {
 	_, err := config.Parse([]byte(`http:

@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,15 +19,10 @@ const envPrefix = "MEMORYD_"
 type environment struct {
 	values map[string]string
 	keys   map[string]string // the settings that were made, and by which variable
-	lines  map[int]string    // the same by the line that a made setting gets
 }
 
-// firstLine is beyond the lines of any file: errors of the YAML package name
-// lines, and by them the variables.
-const firstLine = 1 << 30
-
 func newEnvironment(environ []string) *environment {
-	e := &environment{values: map[string]string{}, keys: map[string]string{}, lines: map[int]string{}}
+	e := &environment{values: map[string]string{}, keys: map[string]string{}}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		e.values[name] = value
@@ -42,32 +38,37 @@ func newEnvironment(environ []string) *environment {
 }
 
 // set puts the environment's values in the place of a tree's scalars and lists.
-func (e *environment) set(n *yaml.Node, name, path string) {
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		key := n.Content[i].Value
+func (e *environment) set(n *yaml.Node, t reflect.Type, name, path string) (problems []Problem) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, into := n.Content[i].Value, typeOfNode
+		if t.Kind() == reflect.Map {
+			into = t.Elem()
+		} else if t != typeOfNode {
+			into, _ = fieldNamed(t, key)
+		}
 		variable, full := name+"_"+strings.ToUpper(key), join(path, key)
 		value, ok := e.values[variable]
 		switch {
 		case n.Content[i+1].Kind == yaml.MappingNode:
-			e.set(n.Content[i+1], variable, full)
+			problems = append(problems, e.set(n.Content[i+1], into, variable, full)...)
 		case ok:
-			line := firstLine + len(e.lines)
-			e.keys[full], e.lines[line] = variable, variable
-			n.Content[i+1] = valueLike(n.Content[i+1], value, line)
+			e.keys[full], n.Content[i+1] = variable, valueLike(n.Content[i+1], value)
+			problems = append(problems, check(n.Content[i+1], into, full)...)
 		}
 	}
+	return problems
 }
 
 // valueLike is a variable's value in the place of a node: of a list it holds the
 // members, separated by commas.
-func valueLike(n *yaml.Node, value string, line int) *yaml.Node {
+func valueLike(n *yaml.Node, value string) *yaml.Node {
 	if n.Kind != yaml.SequenceNode {
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line}
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: value}
 	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: line}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for member := range strings.SplitSeq(value, ",") {
 		if member = strings.TrimSpace(member); member != "" {
-			list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: member, Line: line})
+			list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: member})
 		}
 	}
 	return list
@@ -75,9 +76,7 @@ func valueLike(n *yaml.Node, value string, line int) *yaml.Node {
 
 // blame names the variable that a problem comes from, if it comes from one.
 func (e *environment) blame(p *Problem) {
-	if variable := e.lines[p.Line]; variable != "" {
-		p.Variable = variable
-	} else if p.Variable == "" {
+	if p.Variable == "" {
 		p.Variable = e.keys[p.Key]
 	}
 	if p.Variable != "" {

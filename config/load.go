@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"memoryd"
 
@@ -24,7 +26,6 @@ type Problem struct {
 	Key string
 	Msg string
 
-	value  string   // the beginning of a value that is to blame
 	others []string // settings that may be the cause where the file does not hold Key
 }
 
@@ -81,23 +82,25 @@ func Load(path string, environ []string) (*Config, error) {
 func Parse(text []byte, source string, environ []string) (*Config, error) {
 	user, err := parseNode(text)
 	if err != nil {
-		return nil, &Error{Source: source, Problems: []Problem{yamlProblem(strings.TrimPrefix(err.Error(), "yaml: "))}}
+		return nil, &Error{Source: source, Problems: []Problem{yamlProblem(err)}}
 	}
 	merged, err := parseNode(memoryd.DefaultConfig)
 	if err != nil {
 		return nil, fmt.Errorf("built-in configuration: %w", err)
 	}
-	problems := takeUnknown(user, typeOfConfig, "")
+	problems := check(user, typeOfConfig, "")
 	inheritModels(merged, user)
 	merged = merge(merged, user)
 	env := newEnvironment(environ)
 	problems = append(problems, env.gone()...)
-	env.set(merged, strings.TrimSuffix(envPrefix, "_"), "")
+	problems = append(problems, env.set(merged, typeOfConfig, strings.TrimSuffix(envPrefix, "_"), "")...)
 	c := Config{Unused: env.unused(), source: source, file: user}
+	if err := merged.Decode(&c); err != nil && len(problems) == 0 {
+		problems = append(problems, yamlProblem(err))
+	}
 	faulty := map[string]bool{} // settings of another type than theirs, about which nothing more can be said
-	for _, p := range typeProblems(merged.Decode(&c), merged) {
+	for _, p := range problems {
 		faulty[p.Key] = true
-		problems = append(problems, p)
 	}
 	for _, p := range validate(&c) {
 		section, _, _ := strings.Cut(p.Key, ".")
@@ -128,10 +131,10 @@ func (c *Config) Fault(section string, err error) error {
 // locate finds the line of the setting that is to blame: the first that the file
 // holds, else that of the section around it.
 func (p *Problem) locate(file *yaml.Node) {
-	p.Line = lineOf(file, p.Key)
+	p.Line, _ = lineOf(file, p.Key)
 	for _, key := range append([]string{p.Key}, p.others...) {
-		if holds(file, key) {
-			p.Line = lineOf(file, key)
+		if line, held := lineOf(file, key); held {
+			p.Line = line
 			return
 		}
 	}
@@ -154,69 +157,58 @@ func parseNode(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-var (
-	yamlLine = regexp.MustCompile(`^line (\d+): `)
-	yamlType = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.*)$")
-)
-
-// typeProblems takes the error of decoding a tree apart.
-func typeProblems(err error, tree *yaml.Node) (problems []Problem) {
-	te, wrong := errors.AsType[*yaml.TypeError](err)
-	if err != nil && !wrong {
-		return []Problem{yamlProblem(strings.TrimPrefix(err.Error(), "yaml: "))}
+// wrongType says what a setting of a type must be, where a value is none.
+func wrongType(n *yaml.Node, t reflect.Type) string {
+	err := n.Decode(reflect.New(t).Interface())
+	if _, ok := errors.AsType[*yaml.TypeError](err); err != nil && !ok {
+		return yamlProblem(err).Msg
 	}
-	if wrong {
-		for _, text := range te.Errors {
-			p := yamlProblem(text)
-			p.Key = keyAt(tree, p.Line, p.value, "")
-			problems = append(problems, p)
+	whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != typeOfDuration
+	if err == nil && !(whole && n.ShortTag() == "!!float") { // which would be cut
+		return ""
+	}
+	if n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice {
+		for _, member := range n.Content {
+			if msg := wrongType(member, t.Elem()); msg != "" {
+				return msg
+			}
 		}
 	}
-	return problems
+	value := cmp.Or(map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.MappingNode: "a mapping"}[n.Kind], n.Value)
+	if len(value) > 10 {
+		value = value[:7] + "..."
+	}
+	must := cmp.Or(map[reflect.Kind]string{
+		reflect.Float64: "a number", reflect.Bool: "true or false", reflect.String: "a text", reflect.Slice: "a list",
+	}[t.Kind()], "a mapping of settings")
+	switch {
+	case whole:
+		must = "a whole number"
+	case t == typeOfDuration && n.ShortTag() == "!!int":
+		must = fmt.Sprintf("a duration with its unit, such as %ss", value)
+	case t == typeOfDuration:
+		must = "a duration such as 250ms, 30s or 5m"
+	}
+	return fmt.Sprintf("must be %s, got %s", must, value)
 }
 
-// yamlProblem takes what the YAML package reports apart, and says of a value of
-// the wrong type what it must be.
-func yamlProblem(text string) (p Problem) {
-	p.Msg = text
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// yamlProblem takes what the YAML package reports apart.
+func yamlProblem(err error) (p Problem) {
+	p.Msg = strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(p.Msg); m != nil {
 		_, _ = fmt.Sscan(m[1], &p.Line)
-		p.Msg = text[len(m[0]):]
+		p.Msg = p.Msg[len(m[0]):]
 	}
 	p.Msg = strings.Replace(p.Msg, "found character that cannot start any token",
 		"no value can begin with this character; indent with spaces, not tabs", 1)
-	m := yamlType.FindStringSubmatch(p.Msg)
-	if m == nil {
-		return p
-	}
-	kind, value, into := m[1], m[2], m[3]
-	p.value = value
-	if value == "" {
-		value = map[string]string{"seq": "a list", "map": "a mapping"}[kind]
-	}
-	must := "a mapping of settings"
-	switch {
-	case into == "time.Duration" && kind == "int":
-		must = fmt.Sprintf("a duration with its unit, such as %ss", value)
-	case into == "time.Duration":
-		must = "a duration such as 250ms, 30s or 5m"
-	case strings.HasPrefix(into, "int"):
-		must = "a whole number"
-	case strings.HasPrefix(into, "float"):
-		must = "a number"
-	case into == "bool":
-		must = "true or false"
-	case into == "string":
-		must = "a text"
-	case strings.HasPrefix(into, "[]"):
-		must = "a list"
-	}
-	p.Msg = fmt.Sprintf("must be %s, got %s", must, value)
 	return p
 }
 
-// typeOfConfig and typeOfNode are what trees are decoded into.
+// typeOfConfig and typeOfNode are what trees are decoded into, typeOfDuration values.
 var (
-	typeOfConfig = reflect.TypeFor[Config]()
-	typeOfNode   = reflect.TypeFor[yaml.Node]()
+	typeOfConfig   = reflect.TypeFor[Config]()
+	typeOfNode     = reflect.TypeFor[yaml.Node]()
+	typeOfDuration = reflect.TypeFor[time.Duration]()
 )

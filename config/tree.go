@@ -8,25 +8,26 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"memoryd/internal/suggest"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// takeUnknown walks a tree beside the type that it will be decoded into. It takes
-// out every key that the type has no field for, and every key given twice, and
-// reports them, and fractions where there must be whole numbers.
-func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
+// check walks a tree beside the type that it will be decoded into. It reports every key that
+// the type has no field for, every key given twice and every value of another type, and takes
+// them out.
+func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	// which would be cut
-	if n.Tag == "!!float" && t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != reflect.TypeFor[time.Duration]() {
-		return []Problem{{Line: n.Line, Key: path, Msg: "must be a whole number, got " + n.Value}}
+	if t == typeOfNode {
+		return nil
 	}
-	if n.Kind != yaml.MappingNode || t == typeOfNode || (t.Kind() != reflect.Struct && t.Kind() != reflect.Map) {
+	if n.Kind != yaml.MappingNode || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+		if msg := wrongType(n, t); msg != "" {
+			return []Problem{{Line: n.Line, Key: path, Msg: msg}}
+		}
 		return nil
 	}
 	seen := map[string]bool{}
@@ -56,8 +57,10 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 			problems = append(problems, p)
 			continue
 		}
-		known = append(known, key, value)
-		problems = append(problems, takeUnknown(value, field, p.Key)...)
+		found := check(value, field, p.Key)
+		if problems = append(problems, found...); len(found) == 0 || found[0].Key != p.Key {
+			known = append(known, key, value)
+		}
 	}
 	n.Content = known
 	return problems
@@ -102,13 +105,10 @@ func decodeStrict(n *yaml.Node, into any, path string) error {
 		return nil
 	}
 	n = clone(n)
-	for _, p := range takeUnknown(n, reflect.TypeOf(into), path) {
+	for _, p := range check(n, reflect.TypeOf(into), path) {
 		return fmt.Errorf("%s: %s", strings.TrimPrefix(p.Key, path+"."), p.Msg)
 	}
-	for _, p := range typeProblems(n.Decode(into), n) {
-		return fmt.Errorf("%s: %s", p.Key, p.Msg)
-	}
-	return nil
+	return n.Decode(into)
 }
 
 // merge lays over on top of base: mappings join key by key, anything else is
@@ -169,38 +169,22 @@ func indexOf(n *yaml.Node, key string) int {
 	return -1
 }
 
-// lineOf finds the line of the setting, or of the nearest one above it, in a
-// tree; 0 when the tree says nothing of it. A number is a place in a list.
-func lineOf(n *yaml.Node, key string) int {
-	line := 0
+// lineOf finds the line of the setting, or of the nearest one above it, in a tree, and reports
+// whether the tree holds the setting, or the list that it is a place in. A number is such a place.
+func lineOf(n *yaml.Node, key string) (line int, held bool) {
 	for part := range strings.SplitSeq(key, ".") {
-		if at, err := strconv.Atoi(part); err == nil && n.Kind == yaml.SequenceNode && at < len(n.Content) {
+		held = n.Kind == yaml.SequenceNode
+		if at, err := strconv.Atoi(part); err == nil && held && at < len(n.Content) {
 			line, n = n.Content[at].Line, n.Content[at]
 			continue
 		}
 		at := indexOf(n, part)
 		if at < 0 {
-			return line
+			return line, held
 		}
 		line, n = n.Content[at-1].Line, n.Content[at]
 	}
-	return line
-}
-
-// holds reports whether a tree holds the setting, or the list that it is a place
-// in.
-func holds(n *yaml.Node, key string) bool {
-	for part := range strings.SplitSeq(key, ".") {
-		if n.Kind == yaml.SequenceNode {
-			return true
-		}
-		at := indexOf(n, part)
-		if at < 0 {
-			return false
-		}
-		n = n.Content[at]
-	}
-	return true
+	return line, true
 }
 
 func join(path, key string) string {
@@ -208,21 +192,6 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// keyAt finds the path of the scalar that begins with a text, or of the list, on a
-// line of a tree; "" where there is none.
-func keyAt(n *yaml.Node, line int, text, path string) string {
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		key, value := join(path, n.Content[i].Value), n.Content[i+1]
-		if value.Line == line && value.Kind != yaml.MappingNode && strings.HasPrefix(value.Value, strings.TrimSuffix(text, "...")) {
-			return key
-		}
-		if found := keyAt(value, line, text, key); found != "" {
-			return found
-		}
-	}
-	return ""
 }
 
 // Digests returns a hash of each section's settings. Equal settings have equal hashes, and a hash
