@@ -83,14 +83,19 @@ func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
 	c.newest = c.newest[:0]
 }
 
-// Counts are the comparisons that agreed and that differed, by what the judge was compared
-// with.
-func (a *Agreement) Counts() (agreed, differed map[string]int64) {
+// Compared counts comparisons, by what the judge was compared with.
+type Compared struct {
+	Agreed   map[string]int64 `metric:"judge_agreed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had the same score."`
+	Differed map[string]int64 `metric:"judge_differed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had another score."`
+}
+
+// Counts returns the counts since the server's start.
+func (a *Agreement) Counts() Compared {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	agreed, differed = map[string]int64{}, map[string]int64{}
+	counts := Compared{map[string]int64{}, map[string]int64{}}
 	for with, c := range a.with {
-		agreed[with], differed[with] = c.agreed, c.n-c.agreed
+		counts.Agreed[with], counts.Differed[with] = c.agreed, c.n-c.agreed
 	}
-	return agreed, differed
+	return counts
 }

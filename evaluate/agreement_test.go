@@ -23,9 +23,8 @@ func TestAgreementIsCounted(t *testing.T) {
 	a.Judged(scored("llm:m", 1), memoryd.Evaluation{})
 	a.Overruled(scored("llm:m", 1), scored("person:a", 0))
 	a.Overruled(scored("person:a", 1), scored("person:b", 0)) // is no judge's
-	agreed, differed := a.Counts()
-	if agreed["rules"] != 2 || differed["rules"] != 2 || agreed["people"] != 0 || differed["people"] != 1 {
-		t.Errorf("agreed %v, differed %v", agreed, differed)
+	if n := a.Counts(); n.Agreed["rules"] != 2 || n.Differed["rules"] != 2 || n.Agreed["people"] != 0 || n.Differed["people"] != 1 {
+		t.Errorf("%v", n)
 	}
 }
 

@@ -11,14 +11,12 @@ import (
 
 // Stats are the counters of an evaluator since its creation.
 type Stats struct {
-	// RuleVerdicts counts calls that the rules decided, by rule. CacheHits counts calls that
-	// reused an earlier evaluation; Joined of them waited for an equal call that was being
-	// judged.
-	RuleVerdicts map[string]int64
-	CacheHits    int64
+	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls with a verdict, by judge: rules, kind, cache or model; failed: no verdict was possible."`
+	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by rule."`
+	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that reused the verdict on an equal call."`
 	// KindVerdicts counts calls that used a verdict on the kind of their output.
 	KindVerdicts int64
-	Joined       int64
+	Joined       int64 `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`
 	// Requests counts finished requests to the model, including repeated ones. ModelVerdicts
 	// counts calls that the model decided; Bounded of them had their score reduced by the rules.
 	Requests      int64
@@ -27,17 +25,14 @@ type Stats struct {
 	// PromptTokens and CompletionTokens are the counts of the model's server.
 	PromptTokens     int64
 	CompletionTokens int64
-	// Repaired counts answers that had to be repaired, by kind of repair. Reasked counts
-	// requests that were repeated because the answer was unusable.
-	Repaired map[string]int64
-	Reasked  int64
-	// Failures counts failed attempts by reason, GivenUp the calls that ended as failed, and
-	// LedgerErrors the failures of the store.
-	Failures     map[string]int64
+	Repaired         map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Malformed answers of the model that were repaired, by kind of repair."`
+	Reasked          int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was unusable."`
+	Failures         map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed attempts to judge a call, by reason; each is retried."`
+	// GivenUp counts the calls that ended as failed.
 	GivenUp      int64
-	LedgerErrors int64
-	// Queued is the number of waiting calls; InHand also includes those being judged.
-	Queued, InHand int
+	LedgerErrors int64 `metric:"judge_store_errors_total" help:"Store errors of the judge."`
+	Queued       int   `metric:"judge_queue_depth" help:"Calls that wait in memory for the judge."`
+	InHand       int   `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
 }
 
 // counters is the running count. The zero value is ready.
@@ -89,6 +84,10 @@ func (t *counters) repaired(used repairs) {
 func (d *Evaluator) Stats() Stats {
 	s := d.counters.snapshot()
 	s.Queued, s.InHand = d.queue.depth()
+	s.Verdicts = map[string]int64{"rules": 0, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp}
+	for _, n := range s.RuleVerdicts {
+		s.Verdicts["rules"] += n
+	}
 	return s
 }
 

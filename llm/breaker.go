@@ -48,12 +48,10 @@ const longPause = time.Minute
 
 // Stats are the counters of a client.
 type Stats struct {
-	// Retries counts the requests that repeat an earlier one after a failure, a refusal or a
-	// change of form.
-	Retries int64
-	// Queued and InFlight are current values. Concurrency is the current limit of requests in
-	// flight to the first model.
-	Queued      int
-	InFlight    int
-	Concurrency int
+	Available   bool   `metric:"model_available" help:"1 if the model is available, 0 while its circuit breaker is open or its server refuses."`
+	Reason      string `metric:"model_halted" label:"reason" help:"1 for the reason why the model is unavailable: breaker_open, credentials, quota, unknown_model, endpoint or rate_limited."`
+	Queued      int    `metric:"model_queue_depth" help:"Requests waiting for the model."`
+	InFlight    int    `metric:"model_in_flight" help:"Running requests to the model."`
+	Concurrency int    `metric:"model_concurrency_limit" help:"Current limit of concurrent requests; it adapts to the model's server."`
+	Retries     int64  `metric:"model_retries_total" help:"Retries of requests to the model."`
 }

@@ -134,8 +134,13 @@ func (c *Client) Health() string { return c.limiter.health() }
 // fail at once.
 func (c *Client) Resting() time.Duration { return c.limiter.resting() }
 
-// Stats returns the counters since New.
-func (c *Client) Stats() Stats { return c.limiter.snapshot() }
+// Stats returns the state, and the counters since New.
+func (c *Client) Stats() Stats {
+	s := c.limiter.snapshot()
+	s.Reason = c.Health()
+	s.Available = s.Reason == ""
+	return s
+}
 
 // Close rejects waiting and new requests, and closes idle connections. Requests in flight continue;
 // cancel their contexts to stop them. Calling Close again does nothing.

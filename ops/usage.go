@@ -51,10 +51,10 @@ type SourceCount struct {
 }
 
 func (d *Deps) listSources(_ context.Context, _ ListSources) (out SourceCounts, err error) {
-	counts, last := d.Intake.Counts(), d.Intake.LastSeen()
+	counts := d.Intake.Counts()
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		c := SourceCount{Name: name, Last: last[name], Reasons: map[string]int64{}}
-		for outcome, n := range counts[name] {
+		c := SourceCount{Name: name, Last: counts[name].Last, Reasons: map[string]int64{}}
+		for outcome, n := range counts[name].Calls {
 			switch outcome {
 			case "new":
 				c.New = n

@@ -15,6 +15,7 @@ import (
 	"memoryd/guidelines/effect"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
+	"memoryd/llm"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/qdrant"
@@ -36,50 +37,17 @@ func (a *app) measure(s store.Store) store.Store {
 // measureParts lets the metrics ask the parts that keep counts of their own.
 func (a *app) measureParts() {
 	a.metrics.Panics(a.panics.Counts)
-	a.metrics.Judge(a.judgeState)
-	a.metrics.Models(a.modelState)
-	a.metrics.Intake(func() (list []metrics.Intake) {
-		for source, outcomes := range a.intake.Counts() {
-			list = append(list, metrics.Intake{Source: source, Calls: outcomes})
+	metrics.Pull(a.metrics, a.judge.Stats)
+	metrics.Pull(a.metrics, a.agreement.Counts)
+	metrics.Pull(a.metrics, a.refresher.State)
+	metrics.PullEach(a.metrics, "source", a.intake.Counts)
+	metrics.PullEach(a.metrics, "model", func() map[string]llm.Stats {
+		states := map[string]llm.Stats{}
+		for name, client := range a.models.clients {
+			states[name] = client.Stats()
 		}
-		return list
+		return states
 	})
-	a.metrics.Guidelines(func() metrics.Guidelines {
-		s := a.refresher.State()
-		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
-	})
-}
-
-// judgeState gives the counts of the judge.
-func (a *app) judgeState() metrics.Judge {
-	s := a.judge.Stats()
-	var byRules int64
-	for _, n := range s.RuleVerdicts {
-		byRules += n
-	}
-	agreed, differed := a.agreement.Counts()
-	return metrics.Judge{
-		Agreed: agreed, Differed: differed,
-		Verdicts: map[string]int64{
-			"rules": byRules, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts,
-			"failed": s.GivenUp,
-		},
-		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
-		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
-		Queued: s.Queued, InHand: s.InHand,
-	}
-}
-
-func (a *app) modelState() []metrics.Model {
-	var list []metrics.Model
-	for name, client := range a.models.clients {
-		s := client.Stats()
-		list = append(list, metrics.Model{
-			Name: name, Available: client.Health() == "", Reason: client.Health(), Queued: s.Queued, InFlight: s.InFlight,
-			Concurrency: s.Concurrency, Retries: s.Retries,
-		})
-	}
-	return list
 }
 
 // measuredCompactor counts what a compactor does.

@@ -32,10 +32,9 @@ type Refresher struct {
 
 // State is what this process saw in its newest pass.
 type State struct {
-	// Written counts the tools with a guideline, Stale those whose history changed since;
-	// Oldest is the age of the oldest stale guideline.
-	Written, Stale int
-	Oldest         time.Duration
+	Written int           `metric:"guidelines" help:"Tools that have a guideline."`
+	Stale   int           `metric:"guidelines_stale" help:"Tools whose history changed since their guideline was written."`
+	Oldest  time.Duration `metric:"guideline_oldest_age_seconds" help:"Age of the oldest guideline whose tool's history changed since; 0 when there is none."`
 }
 
 // State returns the state of the guidelines at the newest pass.

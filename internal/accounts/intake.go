@@ -32,14 +32,20 @@ type Intake struct {
 	recent map[string]*Joiner // by workspace
 	swept  time.Time
 	asked  *lru.Cache[string, json.RawMessage] // arguments of planned calls, by workspace and ref
-	counts map[string]map[string]int64
-	last   map[string]time.Time // by source: when it told of a call
+	counts map[string]*Came
+}
+
+// Came is what came from one source since the server's start.
+type Came struct {
+	// Calls counts by "new", "known", "refused", "unfinished", or the reason why they were left out.
+	Calls map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by source (api, import, mcp, mcp-wrap, telemetry, hooks) and outcome: recorded, known (received before), or the reason why the call was skipped."`
+	Last  time.Time        // when a call was reported last
 }
 
 // NewIntake returns an empty Intake.
 func NewIntake(now func() time.Time) *Intake {
 	asked, _ := lru.New[string, json.RawMessage](maxPlanned) // it fails for no size
-	return &Intake{now: now, recent: map[string]*Joiner{}, asked: asked, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
+	return &Intake{now: now, recent: map[string]*Joiner{}, asked: asked, counts: map[string]*Came{}}
 }
 
 // Plan remembers the arguments of calls that a model asked for.
@@ -177,13 +183,6 @@ func recognised(source string) bool {
 	return strings.HasPrefix(source, "otlp:") || strings.HasPrefix(source, "hook:")
 }
 
-// LastSeen returns when each source last reported a call.
-func (i *Intake) LastSeen() map[string]time.Time {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return maps.Clone(i.last)
-}
-
 // count adds to a counter; the mutex is held.
 func (i *Intake) count(source, outcome string, n int) {
 	if n == 0 {
@@ -194,21 +193,20 @@ func (i *Intake) count(source, outcome string, n int) {
 			source = "other"
 		}
 		if i.counts[source] == nil {
-			i.counts[source] = map[string]int64{}
+			i.counts[source] = &Came{Calls: map[string]int64{}}
 		}
 	}
-	i.last[source] = i.now()
-	i.counts[source][outcome] += int64(n)
+	i.counts[source].Last = i.now()
+	i.counts[source].Calls[outcome] += int64(n)
 }
 
-// Counts returns, for each source, what happened to its calls: "new", "known", "refused",
-// "unfinished", or the reason why they were left out.
-func (i *Intake) Counts() map[string]map[string]int64 {
+// Counts returns what came from each source.
+func (i *Intake) Counts() map[string]Came {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	all := make(map[string]map[string]int64, len(i.counts))
-	for source, outcomes := range i.counts {
-		all[source] = maps.Clone(outcomes)
+	all := make(map[string]Came, len(i.counts))
+	for source, c := range i.counts {
+		all[source] = Came{maps.Clone(c.Calls), c.Last}
 	}
 	return all
 }

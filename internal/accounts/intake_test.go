@@ -36,7 +36,7 @@ func TestAnIntakeKnowsACallAgain(t *testing.T) {
 	if in.Recognise("other", &elsewhere); elsewhere.As != "" {
 		t.Error("a call of another workspace is another call")
 	}
-	if got := in.Counts(); got["hook:x"]["new"] != 1 || got["hook:x"]["known"] != 1 {
+	if got := in.Counts(); got["hook:x"].Calls["new"] != 1 || got["hook:x"].Calls["known"] != 1 {
 		t.Error(got)
 	}
 	now = now.Add(remembered + time.Second)

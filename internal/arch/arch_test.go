@@ -91,7 +91,8 @@ var testsAlso = map[string][]string{
 		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/accounts",
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
-	"guidelines/preflight": {"evaluate/rules"},
+	"guidelines/preflight":       {"evaluate/rules"},
+	"internal/telemetry/metrics": {"evaluate", "guidelines/revisions", "internal/accounts", "llm"},
 }
 
 // leaves stand below everything: any package but the root and api/wire may import

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate"
+	"memoryd/guidelines/revisions"
+	"memoryd/internal/accounts"
 	"memoryd/internal/telemetry/metrics"
+	"memoryd/llm"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
@@ -25,25 +29,28 @@ func full(t *testing.T) *metrics.Registry {
 	r.Judged("told", "succeeded")
 	r.Judged("", "failed")
 	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)
-	r.Judge(func() metrics.Judge {
-		return metrics.Judge{
+	metrics.Pull(r, func() evaluate.Stats {
+		return evaluate.Stats{
 			Verdicts:     map[string]int64{"rules": 5, "cache": 4, "model": 7, "failed": 1},
 			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1,
-			Repaired: map[string]int64{"fence": 2}, Agreed: map[string]int64{"rules": 3}, Differed: map[string]int64{"rules": 1}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
+			Repaired: map[string]int64{"fence": 2}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
 		}
 	})
-	r.Models(func() []metrics.Model {
-		return []metrics.Model{{Name: "default", Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
+	metrics.Pull(r, func() evaluate.Compared {
+		return evaluate.Compared{Agreed: map[string]int64{"rules": 3}, Differed: map[string]int64{"rules": 1}}
 	})
-	r.Intake(func() []metrics.Intake {
-		return []metrics.Intake{{Source: "otlp:gen_ai", Calls: map[string]int64{"new": 3, "known": 1}}}
+	metrics.PullEach(r, "model", func() map[string]llm.Stats {
+		return map[string]llm.Stats{"default": {Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
+	})
+	metrics.PullEach(r, "source", func() map[string]accounts.Came {
+		return map[string]accounts.Came{"otlp:gen_ai": {Calls: map[string]int64{"new": 3, "known": 1}}}
 	})
 	r.Settings(func() int { return 2 })
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
 	r.Quotas(func() map[string]int64 { return map[string]int64{"tools": 2} })
 	r.InFlight(func() int64 { return 11 })
 	r.Pending(func() int64 { return 12 })
-	r.Guidelines(func() metrics.Guidelines { return metrics.Guidelines{Written: 5, Stale: 2, Oldest: time.Hour} })
+	metrics.Pull(r, func() revisions.State { return revisions.State{Written: 5, Stale: 2, Oldest: time.Hour} })
 	s := metrics.Store(reporting{mem.New()}, r)
 	if _, err := s.Tool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "t"}); !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Fatalf("got %v", err)

@@ -2,64 +2,10 @@ package metrics
 
 import (
 	"maps"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
-
-// Judge is what the judge has done and holds; counts start at the server's start.
-type Judge struct {
-	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls with a verdict, by judge: rules, kind, cache or model; failed: no verdict was possible."`
-	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by rule."`
-	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that reused the verdict on an equal call."`
-	Joined       int64            `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`
-	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed attempts to judge a call, by reason; each is retried."`
-	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Malformed answers of the model that were repaired, by kind of repair."`
-	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was unusable."`
-	Agreed       map[string]int64 `metric:"judge_agreed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had the same score."`
-	Differed     map[string]int64 `metric:"judge_differed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had another score."`
-	LedgerErrors int64            `metric:"judge_store_errors_total" help:"Store errors of the judge."`
-	Queued       int              `metric:"judge_queue_depth" help:"Calls that wait in memory for the judge."`
-	InHand       int              `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
-}
-
-// Judge sets the source of the judge's numbers, which is called at each scrape.
-func (r *Registry) Judge(state func() Judge) { pull(r, one(state)) }
-
-// Model is the state of one configured model, by its name in the configuration.
-type Model struct {
-	Name        string `label:"model"`
-	Available   bool   `metric:"model_available" help:"1 if the model is available, 0 while its circuit breaker is open or its server refuses."`
-	Reason      string `metric:"model_halted" label:"reason" help:"1 for the reason why the model is unavailable: breaker_open, credentials, quota, unknown_model, endpoint or rate_limited."`
-	Queued      int    `metric:"model_queue_depth" help:"Requests waiting for the model."`
-	InFlight    int    `metric:"model_in_flight" help:"Running requests to the model."`
-	Concurrency int    `metric:"model_concurrency_limit" help:"Current limit of concurrent requests; it adapts to the model's server."`
-	Retries     int64  `metric:"model_retries_total" help:"Retries of requests to the model."`
-}
-
-// Models sets the source of the state of all models, which is called at each scrape.
-func (r *Registry) Models(state func() []Model) { pull(r, state) }
-
-// Intake counts what came from one source since the server's start.
-type Intake struct {
-	Source string           `label:"source"`
-	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by source (api, import, mcp, mcp-wrap, telemetry, hooks) and outcome: recorded, known (received before), or the reason why the call was skipped."`
-}
-
-// Intake sets the source of the intake counts, which is called at each scrape.
-func (r *Registry) Intake(state func() []Intake) { pull(r, state) }
-
-// Guidelines describes the age of the guidelines.
-type Guidelines struct {
-	Written int           `metric:"guidelines" help:"Tools that have a guideline."`
-	Stale   int           `metric:"guidelines_stale" help:"Tools whose history changed since their guideline was written."`
-	Oldest  time.Duration `metric:"guideline_oldest_age_seconds" help:"Age of the oldest guideline whose tool's history changed since; 0 when there is none."`
-}
-
-// Guidelines sets the source of the guidelines' state, which is called at each scrape. It
-// should be cheap: a number that a background job maintains, not a scan of all tools.
-func (r *Registry) Guidelines(state func() Guidelines) { pull(r, one(state)) }
 
 type panics struct {
 	ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Recovered panics, by part of the program. Each is a bug; its stack is in the log."`
@@ -68,11 +14,11 @@ type panics struct {
 // Panics sets the source of the number of caught panics by part, which is called at each
 // scrape.
 func (r *Registry) Panics(counts func() map[string]int64) {
-	pull(r, one(func() panics {
+	Pull(r, func() panics {
 		byPart := map[string]int64{other: 0}
 		maps.Copy(byPart, counts())
 		return panics{byPart}
-	}))
+	})
 }
 
 type quotas struct {
@@ -81,7 +27,7 @@ type quotas struct {
 
 // Quotas sets the source of the number of refusals by quota, which is called at each scrape.
 func (r *Registry) Quotas(refused func() map[string]int64) {
-	pull(r, one(func() quotas { return quotas{refused()} }))
+	Pull(r, func() quotas { return quotas{refused()} })
 }
 
 // gauge registers a number that is read at each scrape.

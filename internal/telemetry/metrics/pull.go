@@ -9,12 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The metrics of a part are the fields of a struct, whose tags say the rest:
+// The metrics of a part are the fields of a struct of its own, whose tags say the rest:
 //
 //	metric  the name, without "memoryd_"; one that ends in _total is a counter
 //	help    the sentence of the documents
 //	label   of a map: what its keys are; of a string: what it is, the value being
-//	        1, or nothing when it is empty; without metric: a label of all fields
+//	        1, or nothing when it is empty
 //
 // A time.Duration is given in seconds, a bool as 0 or 1.
 type field struct {
@@ -23,11 +23,8 @@ type field struct {
 	desc  *prometheus.Desc
 }
 
-// fieldsOf reads the tags of a struct. common is the index of the field that
-// labels all others, -1 when there is none.
-func fieldsOf(t reflect.Type) (fields []field, common int) {
-	common = -1
-	var shared []string
+// fieldsOf reads the tags of a struct. shared are labels of all fields.
+func fieldsOf(t reflect.Type, shared ...string) (fields []field) {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
 		name, labels := tag.Get("metric"), shared
@@ -35,7 +32,6 @@ func fieldsOf(t reflect.Type) (fields []field, common int) {
 			labels = append(slices.Clone(shared), label)
 		}
 		if name == "" {
-			common, shared = i, labels
 			continue
 		}
 		kind := prometheus.GaugeValue
@@ -44,25 +40,29 @@ func fieldsOf(t reflect.Type) (fields []field, common int) {
 		}
 		fields = append(fields, field{i, kind, prometheus.NewDesc(namespace+"_"+name, tag.Get("help"), labels, nil)})
 	}
-	return fields, common
+	return fields
 }
 
 // source is a collector that asks for its numbers at each scrape.
 type source[T any] struct {
 	fields []field
-	common int
-	state  func() []T
+	each   func(take func(part T, labels ...string))
 }
 
-// pull registers the source of a struct's metrics. A metric may have one source
+// Pull registers the source of the metrics of a part. A metric may have one source
 // only; a second one is a mistake of the wiring and panics, as any duplicate does.
-func pull[T any](r *Registry, state func() []T) {
-	fields, common := fieldsOf(reflect.TypeFor[T]())
-	r.prom.MustRegister(&source[T]{fields, common, state})
+func Pull[T any](r *Registry, state func() T) {
+	r.prom.MustRegister(&source[T]{fieldsOf(reflect.TypeFor[T]()), func(take func(T, ...string)) { take(state()) }})
 }
 
-// one is a source of a part that there is once.
-func one[T any](state func() T) func() []T { return func() []T { return []T{state()} } }
+// PullEach is Pull for a part that there is several times, by name; label is what they are.
+func PullEach[T any](r *Registry, label string, state func() map[string]T) {
+	r.prom.MustRegister(&source[T]{fieldsOf(reflect.TypeFor[T](), label), func(take func(T, ...string)) {
+		for name, part := range state() {
+			take(part, name)
+		}
+	}})
+}
 
 // Describe implements prometheus.Collector.
 func (s *source[T]) Describe(out chan<- *prometheus.Desc) {
@@ -73,16 +73,11 @@ func (s *source[T]) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *source[T]) Collect(out chan<- prometheus.Metric) {
-	for _, part := range s.state() {
-		v := reflect.ValueOf(part)
-		var labels []string
-		if s.common >= 0 {
-			labels = []string{v.Field(s.common).String()}
-		}
+	s.each(func(part T, labels ...string) {
 		for _, f := range s.fields {
-			f.collect(v.Field(f.index), labels, out)
+			f.collect(reflect.ValueOf(part).Field(f.index), labels, out)
 		}
-	}
+	})
 }
 
 func (f *field) collect(v reflect.Value, labels []string, out chan<- prometheus.Metric) {
