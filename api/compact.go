@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memoryd/api/wire"
+	"memoryd/internal/lifecycle"
 	"memoryd/internal/loosejson"
 	"memoryd/ops"
 
@@ -95,26 +96,44 @@ const (
 	readWithin = 30 * time.Second
 )
 
-// streamCompaction tells of a compaction that runs beside the stream.
+// streamCompaction tells of a compaction that runs beside the stream: a slow reader does not delay it.
 func (s *server) streamCompaction(ctx context.Context, c echo.Context, in ops.CompactRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	run := ops.Follow(ctx, s.Logger, &s.Flows.CompactConversation, in)
-	out := newEventStream(c)
-	if err := out.follow(ctx, run); err != nil {
-		cancel()
-		_, _ = run.Result()
-		return nil //nolint:nilerr // the client has gone
-	}
-	res, err := run.Result()
+	events := make(chan ops.CompactEvent, 2*len(in.Messages)+10) // room for all: nobody waits
+	in.Progress = func(e ops.CompactEvent) { events <- e }
 	var result encoded
-	if err == nil {
-		result, err = encodeCompaction(res)
+	done := lifecycle.Go(ctx, s.Logger, "compaction", func() error {
+		defer close(events)
+		res, err := s.Flows.CompactConversation.Run(ctx, in)
+		if err == nil {
+			result, err = encodeCompaction(res)
+		}
+		return err
+	})
+	out := newEventStream(c)
+	for more, err := true, error(nil); more; {
+		var event ops.CompactEvent
+		select {
+		case event, more = <-events:
+			if event.Type == "start" || event.Type == "progress" { // the last one is sent below, with the result
+				err = out.sendJSON(event.Type, event)
+			}
+		case <-time.After(pingEvery):
+			err = out.write([]byte(": ping\n\n"))
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			cancel()
+			<-done
+			return nil //nolint:nilerr // the client has gone
+		}
 	}
-	if err == nil {
-		return out.send("result", result.body)
+	if err := <-done; err != nil {
+		return out.sendJSON("error", problemOf(c, describe(err)))
 	}
-	return out.sendJSON("error", problemOf(c, describe(err)))
+	return out.send("result", result.body)
 }
 
 // eventStream writes server-sent events (the HTML standard, section 9.2).
@@ -129,29 +148,6 @@ func newEventStream(c echo.Context) *eventStream {
 	h.Set(echo.HeaderCacheControl, "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	return &eventStream{c: c, w: http.NewResponseController(c.Response())}
-}
-
-// follow passes the events of a run on until its last one, which the caller
-// sends itself, with the result.
-func (e *eventStream) follow(ctx context.Context, run *ops.Followed) error {
-	for {
-		wait, stop := context.WithTimeout(ctx, pingEvery)
-		event, err := run.Next(wait)
-		stop()
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			err = e.write([]byte(": ping\n\n"))
-		case event.Type == "result" || event.Type == "error":
-			return nil
-		default:
-			err = e.sendJSON(event.Type, event)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 func (e *eventStream) sendJSON(name string, v any) error {

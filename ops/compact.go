@@ -2,12 +2,10 @@ package ops
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"memoryd"
 	"memoryd/compact"
-	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,48 +17,13 @@ type CompactRequest = compact.Request
 // Compacted is the compacted conversation with a report.
 type Compacted struct{ compact.Result }
 
-// compactEvent is a progress event of a compaction.
-type compactEvent = compact.Event
+// CompactEvent is a progress event of a compaction.
+type CompactEvent = compact.Event
 
 // JoinOverrides moves members of a request that are named like settings of its profile to the
 // overrides.
 func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.Value, error) {
 	return compact.JoinOverrides(profile, overrides, members)
-}
-
-// Followed is a running compaction. A slow reader does not delay it.
-type Followed struct {
-	events chan compactEvent
-	done   <-chan error
-	out    *Compacted
-}
-
-// Follow starts a compaction, which ends with ctx.
-func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *Compacted], r CompactRequest) *Followed {
-	f := &Followed{events: make(chan compactEvent, 2*len(r.Messages)+10)} // room for all: nobody waits
-	r.Progress = func(e compactEvent) { f.events <- e }
-	f.done = lifecycle.Go(ctx, log, "compaction", func() (err error) {
-		defer r.Progress(compactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
-		f.out, err = flow.Run(ctx, r)
-		return err
-	})
-	return f
-}
-
-// Next waits for the next event; the last one is of type "result" or "error".
-func (f *Followed) Next(ctx context.Context) (compactEvent, error) {
-	select {
-	case e := <-f.events:
-		return e, nil
-	case <-ctx.Done():
-		return compactEvent{}, context.Cause(ctx)
-	}
-}
-
-// Result waits for the end. Call it once.
-func (f *Followed) Result() (*Compacted, error) {
-	err := <-f.done
-	return f.out, err
 }
 
 // CompactParams are the settings of compact_conversation_op: it has none of its own.
