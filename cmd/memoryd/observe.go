@@ -66,36 +66,25 @@ func (m measuredCompactor) Compact(ctx context.Context, r compact.Request) (comp
 		compactor = m.alone
 	}
 	res, err := compactor.Compact(ctx, r)
-	trigger, outcome := wordsOf(res)
-	if err != nil {
-		outcome = metrics.OutcomeRefused
+	outcome := "unchanged"
+	switch {
+	case err != nil:
+		outcome = "refused"
+	case res.Compacted && len(res.Report.ModelFailures) > 0:
+		outcome = "extract"
+	case res.Compacted:
+		outcome = "compacted"
+	case res.Reason == compact.ModelFailed, res.Reason == compact.StoreFailed, res.Reason == compact.InvalidResult:
+		outcome = "failed"
 	}
-	m.metrics.Compaction(trigger, outcome, res.Report.TokensBefore-res.Report.TokensAfter, time.Since(start))
+	m.metrics.Compaction(cmp.Or(triggers[res.Reason], "none"), outcome, res.Report.TokensBefore-res.Report.TokensAfter, time.Since(start))
 	return res, err
 }
 
-// wordsOf says in the words of the metrics why and how a compaction ended.
-func wordsOf(res compact.Result) (trigger, outcome string) {
-	outcome = metrics.OutcomeUnchanged
-	switch {
-	case res.Compacted && len(res.Report.ModelFailures) > 0:
-		outcome = metrics.OutcomeExtract
-	case res.Compacted:
-		outcome = metrics.OutcomeCompacted
-	case res.Reason == compact.ModelFailed, res.Reason == compact.StoreFailed, res.Reason == compact.InvalidResult:
-		outcome = metrics.OutcomeFailed
-	}
-	switch res.Reason {
-	case compact.ForTokens, compact.ForFraction:
-		return metrics.TriggerTokens, outcome
-	case compact.ForMessages:
-		return metrics.TriggerMessages, outcome
-	case compact.ForBuffer, compact.ForAge:
-		return metrics.TriggerProfile, outcome
-	case compact.Forced:
-		return metrics.TriggerAsked, outcome
-	}
-	return metrics.TriggerNone, outcome
+// triggers are the words of the metrics for what began a compaction.
+var triggers = map[compact.Reason]string{
+	compact.ForTokens: "tokens", compact.ForFraction: "tokens", compact.ForMessages: "messages", compact.ForBuffer: "profile",
+	compact.ForAge: "profile", compact.Forced: "asked",
 }
 
 // newTracer makes the tracer, and lets the log tell of traces.

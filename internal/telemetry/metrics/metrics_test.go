@@ -28,7 +28,7 @@ func full(t *testing.T) *metrics.Registry {
 	}, 0.002)
 	r.Judged("told", "succeeded")
 	r.Judged("", "failed")
-	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)
+	r.Compaction("tokens", "compacted", 1200, time.Second)
 	metrics.Pull(r, func() evaluate.Stats {
 		return evaluate.Stats{
 			Verdicts:     map[string]int64{"rules": 5, "cache": 4, "model": 7, "failed": 1},

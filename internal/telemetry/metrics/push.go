@@ -31,21 +31,8 @@ func (r *Registry) Judged(advice, outcome string) {
 	r.judged.WithLabelValues(cmp.Or(advice, "unknown"), outcome).Inc()
 }
 
-// The triggers and outcomes of compactions.
-const (
-	TriggerAsked     = "asked"     // the caller forced it
-	TriggerTokens    = "tokens"    // too many tokens
-	TriggerMessages  = "messages"  // too many messages
-	TriggerNone      = "none"      // nothing fired
-	TriggerProfile   = "profile"   // a rule of the profile
-	OutcomeCompacted = "compacted" // smaller now
-	OutcomeUnchanged = "unchanged" // nothing to do
-	OutcomeExtract   = "extract"   // smaller, with an extract instead of a model's text
-	OutcomeRefused   = "refused"   // the request was wrong
-	OutcomeFailed    = "failed"
-)
-
-// Compaction counts a request to compact; saved is the number of tokens saved.
+// Compaction counts a request to compact, by what began it (asked, tokens, messages, profile or none)
+// and how it ended (compacted, unchanged, extract, refused or failed); saved is the number of tokens saved.
 func (r *Registry) Compaction(trigger, outcome string, saved int, took time.Duration) {
 	r.compactions.WithLabelValues(trigger, outcome).Inc()
 	r.compactTime.WithLabelValues().Observe(took.Seconds())
