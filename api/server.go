@@ -38,7 +38,7 @@ type Config struct {
 	Keys string `yaml:"keys"`
 	// KeyRate is the rate limit, in requests per second, of keys without their own; 0 means no
 	// limit.
-	KeyRate float64 `yaml:"key_rate"`
+	KeyRate float64 `yaml:"key_rate" must:"0 or more"`
 	// TLS names the certificate files; without them, the server serves plain HTTP.
 	TLS TLS `yaml:"tls"`
 	// BehindProxy says that a proxy before Listen encrypts, or that the network is trusted. Then
@@ -59,16 +59,16 @@ type Config struct {
 	// AdminKey is the admin key from the environment; "" means none.
 	AdminKey string `yaml:"-"`
 	// MaxBodyBytes limits the body of a request after decompression.
-	MaxBodyBytes int64 `yaml:"max_body_bytes"`
+	MaxBodyBytes int64 `yaml:"max_body_bytes" must:"more than 0"`
 	// MaxItems limits the calls, or the tool names, of a request.
-	MaxItems int `yaml:"max_items"`
+	MaxItems int `yaml:"max_items" must:"more than 0"`
 	// MaxInFlight limits concurrent requests; further ones get 429. One workspace can use eight
 	// ninths of it.
-	MaxInFlight int `yaml:"max_in_flight"`
+	MaxInFlight int `yaml:"max_in_flight" must:"more than 0"`
 	// MaxInFlightBytes limits the total size of the bodies of concurrent requests.
-	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes"`
+	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes" must:"more than 0"`
 	// ShutdownTimeout is how long current requests may take to finish when the server stops.
-	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"`
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout" must:"more than 0"`
 }
 
 // Validate returns the first invalid setting.
@@ -80,20 +80,6 @@ func (c Config) Validate() error {
 		return err
 	}
 	errs := c.validateAccess()
-	for _, n := range []struct {
-		name string
-		v    int64
-	}{
-		{"max_body_bytes", c.MaxBodyBytes},
-		{"max_items", int64(c.MaxItems)},
-		{"max_in_flight", int64(c.MaxInFlight)},
-		{"max_in_flight_bytes", c.MaxInFlightBytes},
-		{"shutdown_timeout", int64(c.ShutdownTimeout)},
-	} {
-		if n.v <= 0 {
-			errs = append(errs, fmt.Errorf("%s: must be more than 0", n.name))
-		}
-	}
 	if c.MaxInFlightBytes < c.MaxBodyBytes {
 		errs = append(errs, fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes))
 	}
@@ -241,9 +227,6 @@ func (c *Config) validateAccess() (errs []error) {
 	}
 	if _, _, err := net.SplitHostPort(c.HealthListen); c.HealthListen != "" && err != nil {
 		errs = append(errs, fmt.Errorf("health_listen: must be host:port, got %q", c.HealthListen))
-	}
-	if c.KeyRate < 0 {
-		errs = append(errs, errors.New("key_rate: must be 0 or more"))
 	}
 	return errs
 }

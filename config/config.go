@@ -54,10 +54,8 @@ type Config struct {
 
 // Log is the log section.
 type Log struct {
-	// Level is debug, info, warn or error.
-	Level string `yaml:"level"`
-	// Format is text or json.
-	Format string `yaml:"format"`
+	Level  string `yaml:"level" must:"debug, info, warn or error"`
+	Format string `yaml:"format" must:"text or json"`
 }
 
 // Store is the store section.

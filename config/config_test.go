@@ -120,6 +120,29 @@ func TestASectionOfAnotherTypeIsReportedOnce(t *testing.T) {
 	}
 }
 
+func TestEachSettingIsHeldToWhatItsTagSays(t *testing.T) {
+	params := func(op, setting string) string { return "op: {" + op + ": {params: {" + setting + "}}}" }
+	for text, want := range map[string]string{
+		"log: {format: xml}":                                                     `log.format: must be text or json, got "xml"`,
+		"http: {key_rate: -1}":                                                   "http.key_rate: must be 0 or more, got -1",
+		"http: {max_body_bytes: 0}":                                              "http.max_body_bytes: must be more than 0, got 0",
+		"http: {shutdown_timeout: 0s}":                                           "http.shutdown_timeout: must be more than 0, got 0s",
+		"quotas: {tools: -1}":                                                    "quotas.tools: must be 0 (no limit) or more, got -1",
+		params("receive_hook_op", "at_call: shout"):                              `at_call: must be tell, ask, deny or repair, got "shout"`,
+		params("validate_tool_call_result_op", "max_text_bytes: 1023"):           "max_text_bytes: must be at least 1024, got 1023",
+		params("parse_tool_call_result_op", "max_history_tool_call_cnt: 100001"): "max_history_tool_call_cnt: must be 1 to 100000, got 100001",
+		params("parse_tool_call_result_op", "evaluation_sleep_interval: -0.5"):   "evaluation_sleep_interval: must be 0 or more (seconds), got -0.5",
+		params("summary_tool_memory_op", "recent_call_count: 0"):                 "recent_call_count: must be at least 1, got 0",
+		"http: {max_items: null}":                                                "",
+		params("parse_tool_call_result_op", "max_history_tool_call_cnt: 100000"): "",
+	} {
+		_, err := config.Parse([]byte(text), "f.yaml", nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasSuffix(err.Error(), want)) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestAValueOfAnotherTypeIsToldOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		"compact:\n  deerflow:\n    trigger: [{type: tokens, value: 4000, x: 3}]\n": "f.yaml: line 3: compact.deerflow.trigger: deerflow.trigger: a clause is",

@@ -40,20 +40,18 @@ func newEnvironment(environ []string) *environment {
 // set puts the environment's values in the place of a tree's scalars and lists.
 func (e *environment) set(n *yaml.Node, t reflect.Type, name, path string) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, into := n.Content[i].Value, typeOfNode
-		if t.Kind() == reflect.Map {
-			into = t.Elem()
-		} else if t != typeOfNode {
+		key, into := n.Content[i].Value, reflect.StructField{Type: typeOfNode}
+		if t != typeOfNode {
 			into, _ = fieldNamed(t, key)
 		}
 		variable, full := name+"_"+strings.ToUpper(key), join(path, key)
 		value, ok := e.values[variable]
 		switch {
 		case n.Content[i+1].Kind == yaml.MappingNode:
-			problems = append(problems, e.set(n.Content[i+1], into, variable, full)...)
+			problems = append(problems, e.set(n.Content[i+1], into.Type, variable, full)...)
 		case ok:
 			e.keys[full], n.Content[i+1] = variable, valueLike(n.Content[i+1], value)
-			problems = append(problems, check(n.Content[i+1], into, full)...)
+			problems = append(problems, checkField(n.Content[i+1], into, full)...)
 		}
 	}
 	return problems

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"math"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,21 +39,15 @@ func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		p := Problem{Line: key.Line, Key: join(path, key.Value)}
-		var field reflect.Type
-		meant := ""
-		if t.Kind() == reflect.Map {
-			field = t.Elem()
-		} else {
-			field, meant = fieldNamed(t, key.Value)
-		}
+		field, meant := fieldNamed(t, key.Value)
 		switch {
 		case seen[key.Value]:
 			p.Msg = "given twice"
-		case field == nil && removed(p.Key) != "":
+		case field.Type == nil && removed(p.Key) != "":
 			p.Msg = "is gone: " + removed(p.Key)
-		case field == nil && meant != "":
+		case field.Type == nil && meant != "":
 			p.Msg = "unknown key; did you mean " + meant + "?"
-		case field == nil:
+		case field.Type == nil:
 			p.Msg = "unknown key"
 		}
 		seen[key.Value] = true
@@ -57,7 +55,7 @@ func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 			problems = append(problems, p)
 			continue
 		}
-		found := check(value, field, p.Key)
+		found := checkField(value, field, p.Key)
 		if problems = append(problems, found...); len(found) == 0 || found[0].Key != p.Key {
 			known = append(known, key, value)
 		}
@@ -66,10 +64,53 @@ func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 	return problems
 }
 
-// fields are the keys of a struct in YAML and the types that they are decoded into,
+// checkField is check for the value of a field, which also has to be as the field's tag says.
+func checkField(n *yaml.Node, f reflect.StructField, path string) []Problem {
+	problems := check(n, f.Type, path)
+	if msg := broken(n, f); len(problems) == 0 && msg != "" {
+		problems = []Problem{{Line: n.Line, Key: path, Msg: msg}}
+	}
+	return problems
+}
+
+// numbers are those in a tag.
+var numbers = regexp.MustCompile(`\d+`)
+
+// broken says how a value breaks what the tag must of its field says: "a, b or c" of a text; "1 to 9",
+// "at least 1", "0 or more" or "more than 0" of a number. No duration is below 0.
+func broken(n *yaml.Node, f reflect.StructField) string {
+	must := f.Tag.Get("must")
+	if f.Type == typeOfDuration {
+		must = cmp.Or(must, "0 or more")
+	}
+	if must == "" || n.ShortTag() == "!!null" {
+		return ""
+	}
+	v := reflect.New(f.Type)
+	_ = n.Decode(v.Interface()) // it has the type
+	v = v.Elem()
+	if f.Type.Kind() == reflect.String {
+		if slices.Contains(strings.Split(strings.ReplaceAll(must, " or ", ", "), ", "), v.String()) {
+			return ""
+		}
+		return fmt.Sprintf("must be %s, got %q", must, v)
+	}
+	number, most := v.Convert(reflect.TypeFor[float64]()).Float(), math.Inf(1)
+	bounds := numbers.FindAllString(must, -1)
+	least, _ := strconv.ParseFloat(bounds[0], 64)
+	if len(bounds) > 1 {
+		most, _ = strconv.ParseFloat(bounds[1], 64)
+	}
+	if number >= least && number <= most && !(number == least && strings.HasPrefix(must, "more than")) {
+		return ""
+	}
+	return fmt.Sprintf("must be %s, got %v", must, v)
+}
+
+// fields are the keys of a struct in YAML and the fields that they are decoded into,
 // those of embedded structs among them.
-func fields(t reflect.Type) iter.Seq2[string, reflect.Type] {
-	return func(yield func(string, reflect.Type) bool) {
+func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
 		for f := range t.Fields() {
 			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			if strings.Contains(options, "inline") {
@@ -78,16 +119,19 @@ func fields(t reflect.Type) iter.Seq2[string, reflect.Type] {
 						return
 					}
 				}
-			} else if name != "" && name != "-" && !yield(name, f.Type) {
+			} else if name != "" && name != "-" && !yield(name, f) {
 				return
 			}
 		}
 	}
 }
 
-// fieldNamed finds the type of the field that a key is decoded into; nil, and the
+// fieldNamed finds the field that a key is decoded into; without a type, and the
 // name that may have been meant, when there is none.
-func fieldNamed(t reflect.Type, key string) (field reflect.Type, meant string) {
+func fieldNamed(t reflect.Type, key string) (field reflect.StructField, meant string) {
+	if t.Kind() == reflect.Map {
+		return reflect.StructField{Type: t.Elem()}, ""
+	}
 	var names []string
 	for name, field := range fields(t) {
 		if name == key {
@@ -95,7 +139,7 @@ func fieldNamed(t reflect.Type, key string) (field reflect.Type, meant string) {
 		}
 		names = append(names, name)
 	}
-	return nil, suggest.Nearest(key, names)
+	return field, suggest.Nearest(key, names)
 }
 
 // decodeStrict decodes a tree into a struct, refusing unknown keys. An error

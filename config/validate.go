@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"memoryd/llm"
 	"memoryd/ops"
@@ -29,7 +27,6 @@ func validate(c *Config) []Problem {
 	if _, _, err := net.SplitHostPort(c.HTTP.Listen); c.HTTP.Listen != "" && err != nil {
 		check("http", fmt.Errorf("listen: must be host:port, got %q", c.HTTP.Listen))
 	}
-	check("log", c.Log.validate())
 	check("store", c.Store.validate())
 	for _, name := range slices.Sorted(maps.Keys(c.LLM)) {
 		check("llm."+name, c.LLM[name].Validate())
@@ -45,35 +42,8 @@ func validate(c *Config) []Problem {
 	check("revisions", c.Revisions.Validate())
 	check("compact", c.Compact.Validate())
 	check("usage", c.Usage.Validate())
-	check("quotas", c.Quotas.Validate())
 	check("trace", c.Trace.Validate())
-	problems = append(problems, negative(reflect.ValueOf(c).Elem(), "")...)
 	return append(problems, validateOps(c)...)
-}
-
-// negative finds durations below 0, which no setting takes.
-func negative(v reflect.Value, path string) (problems []Problem) {
-	switch v.Kind() {
-	case reflect.Map:
-		for _, name := range v.MapKeys() {
-			problems = append(problems, negative(v.MapIndex(name), join(path, name.String()))...)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-			if strings.Contains(options, "inline") {
-				problems = append(problems, negative(v.Field(i), path)...)
-			} else if name != "" && name != "-" {
-				problems = append(problems, negative(v.Field(i), join(path, name))...)
-			}
-		}
-	case reflect.Int64:
-		if v.Type() == reflect.TypeFor[time.Duration]() && v.Int() < 0 {
-			problems = append(problems, Problem{Key: path, Msg: fmt.Sprintf("must be 0 or more, got %s", time.Duration(v.Int()))})
-		}
-	default:
-	}
-	return problems
 }
 
 // problemOf takes an error whose text starts with the setting's name apart.
@@ -98,16 +68,6 @@ func samePrices(entries map[string]llm.Config) error {
 			return fmt.Errorf("%s.price_prompt: the entry %q has other prices for the model %s", name, other, e.ModelName)
 		}
 		first[e.ModelName] = name
-	}
-	return nil
-}
-
-func (l Log) validate() error {
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, l.Level) {
-		return fmt.Errorf("level: must be debug, info, warn or error, got %q", l.Level)
-	}
-	if l.Format != "text" && l.Format != "json" {
-		return fmt.Errorf("format: must be text or json, got %q", l.Format)
 	}
 	return nil
 }

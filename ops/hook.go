@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -27,15 +26,7 @@ type HookAnswer struct{ Body []byte }
 type HookParams struct {
 	// AtCall is what to do about a call that breaks a rule or repeats a failure: tell the model,
 	// ask a person, deny the call, or repair its input where the repair is certain.
-	AtCall string `yaml:"at_call"`
-}
-
-// Validate returns the first invalid setting.
-func (p HookParams) Validate() error {
-	if !slices.Contains([]string{"tell", "ask", "deny", "repair"}, p.AtCall) {
-		return fmt.Errorf("at_call: must be tell, ask, deny or repair, got %q", p.AtCall)
-	}
-	return nil
+	AtCall string `yaml:"at_call" must:"tell, ask, deny or repair"`
 }
 
 // maxTold bounds the sessions of which is remembered what they were told.

@@ -17,22 +17,12 @@ import (
 // no limit.
 type Quotas struct {
 	// Workspaces limits the workspaces that hold a tool, or whose originals this server keeps.
-	Workspaces int64 `yaml:"workspaces"`
+	Workspaces int64 `yaml:"workspaces" must:"0 (no limit) or more"`
 	// Tools, Originals and Bytes limit one workspace. Bytes are the texts of its stored calls and
 	// its originals.
-	Tools     int64 `yaml:"tools"`
-	Originals int64 `yaml:"originals"`
-	Bytes     int64 `yaml:"bytes"`
-}
-
-// Validate returns the first invalid setting.
-func (q Quotas) Validate() error {
-	for name, v := range map[string]int64{"workspaces": q.Workspaces, "tools": q.Tools, "originals": q.Originals, "bytes": q.Bytes} {
-		if v < 0 {
-			return fmt.Errorf("%s: must be 0 (no limit) or more, got %d", name, v)
-		}
-	}
-	return nil
+	Tools     int64 `yaml:"tools" must:"0 (no limit) or more"`
+	Originals int64 `yaml:"originals" must:"0 (no limit) or more"`
+	Bytes     int64 `yaml:"bytes" must:"0 (no limit) or more"`
 }
 
 // How a workspace is counted: beside its calls. Before the first count after a start, and after a

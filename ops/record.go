@@ -38,24 +38,10 @@ type Judge interface {
 // ParseParams are the settings of parse_tool_call_result_op.
 type ParseParams struct {
 	// MaxHistory is the number of calls in a tool's history (first in, first out).
-	MaxHistory int `yaml:"max_history_tool_call_cnt"`
+	MaxHistory int `yaml:"max_history_tool_call_cnt" must:"1 to 100000"`
 	// EvaluationSleepInterval is the time in seconds between the starts of this op's model
 	// requests; 0 means no spacing.
-	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval"`
-}
-
-// maxHistoryLimit limits MaxHistory.
-const maxHistoryLimit = 100_000
-
-// Validate returns the first invalid setting.
-func (p ParseParams) Validate() error {
-	if p.MaxHistory < 1 || p.MaxHistory > maxHistoryLimit {
-		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", maxHistoryLimit, p.MaxHistory)
-	}
-	if p.EvaluationSleepInterval < 0 {
-		return fmt.Errorf("evaluation_sleep_interval: must be 0 or more (seconds), got %v", p.EvaluationSleepInterval)
-	}
-	return nil
+	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval" must:"0 or more (seconds)"`
 }
 
 // ParseToolCallResult judges and records the valid calls of a request, and

@@ -15,21 +15,10 @@ import (
 // SummaryParams are the settings of summary_tool_memory_op.
 type SummaryParams struct {
 	// RecentCallCount is the number of calls in the recent statistics.
-	RecentCallCount int `yaml:"recent_call_count"`
+	RecentCallCount int `yaml:"recent_call_count" must:"at least 1"`
 	// SummarySleepInterval is the time in seconds between the starts of this op's model requests; 0
 	// means no spacing.
-	SummarySleepInterval float64 `yaml:"summary_sleep_interval"`
-}
-
-// Validate returns the first invalid setting.
-func (p SummaryParams) Validate() error {
-	if p.RecentCallCount < 1 {
-		return fmt.Errorf("recent_call_count: must be at least 1, got %d", p.RecentCallCount)
-	}
-	if p.SummarySleepInterval < 0 {
-		return fmt.Errorf("summary_sleep_interval: must be 0 or more (seconds), got %v", p.SummarySleepInterval)
-	}
-	return nil
+	SummarySleepInterval float64 `yaml:"summary_sleep_interval" must:"0 or more (seconds)"`
 }
 
 // parallelSummaries bounds how many tools of one request are summarised at a

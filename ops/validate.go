@@ -17,15 +17,7 @@ import (
 // Limits are the limits of one call.
 type Limits struct {
 	// MaxTextBytes is the length at which inputs and outputs are cut.
-	MaxTextBytes int `yaml:"max_text_bytes"`
-}
-
-// Validate returns the first invalid setting.
-func (l Limits) Validate() error {
-	if l.MaxTextBytes < 1024 {
-		return fmt.Errorf("max_text_bytes: must be at least 1024, got %d", l.MaxTextBytes)
-	}
-	return nil
+	MaxTextBytes int `yaml:"max_text_bytes" must:"at least 1024"`
 }
 
 // RecordRequest is a request to add calls.
