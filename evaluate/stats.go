@@ -144,7 +144,7 @@ type Event struct {
 	Key memoryd.CallKey
 	// Metadata are the call's.
 	Metadata json.RawMessage
-	// Evaluation is the call's evaluation: judged, or failed.
+	// Evaluation is the call's evaluation: judged, failed, or pending after a try in vain.
 	Evaluation memoryd.Evaluation
 	// Said is the judge's own evaluation, before the rules limited its score. It equals
 	// Evaluation if nothing was reduced. Use it to monitor a judge.
@@ -155,7 +155,7 @@ type Event struct {
 }
 
 // Observe sets the function that receives each evaluation: those from Prejudge, and the
-// others once they are stored. A call that is sent twice is reported twice. f is called from
+// others, tries in vain among them, once they are stored. A call that is sent twice is reported twice. f is called from
 // many goroutines and must not block. Call Observe before Start and Prejudge.
 func (d *Evaluator) Observe(f func(Event)) { d.observer = f }
 
@@ -166,7 +166,7 @@ func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evalu
 // tellSettled tells of those that the store has taken.
 func (d *Evaluator) tellSettled(list []settled, written []bool) {
 	for i, s := range list {
-		if s.e.State != memoryd.Pending && written[i] {
+		if (s.e.State != memoryd.Pending || s.e.LastError != "") && written[i] {
 			d.observer(Event{s.j.ref, s.j.key, s.j.metadata, s.e, s.said, s.j.ruled, s.j.sure})
 		}
 	}

@@ -136,9 +136,10 @@ func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (e
 	settings.SweepInterval = 24 * time.Hour // each call is handed in again here
 	// What a judge remembers for a while is the same in every run: time moves with the calls.
 	now := func() time.Time { return time.Unix(1735689600+m.steps.Load(), 0) }
-	m.judge, err = evaluate.NewEvaluator(settings, rules.New(), model, evaluations{m.store, log}, log, now)
+	m.judge, err = evaluate.NewEvaluator(settings, rules.New(), model, m.store, log, now)
 	if err == nil {
 		m.report.Judge = m.judge.Describe()
+		m.judge.Observe(func(e evaluate.Event) { logWaiting(log, &e) })
 	}
 	return err
 }

@@ -122,6 +122,10 @@ func (a *app) attempted(t memoryd.Attempt) {
 
 // judged hears of each verdict: the ledger counts it, the comparison of judges takes it in.
 func (a *app) judged(e evaluate.Event) {
+	if e.Evaluation.State == memoryd.Pending {
+		logWaiting(a.log, &e)
+		return
+	}
 	a.ledger.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
 	a.agreement.Judged(e.Said, e.Ruled)
 	logVerdict(a.log, &e)
@@ -170,20 +174,12 @@ func logVerdict(log *slog.Logger, e *evaluate.Event) {
 	log.LogAttrs(context.Background(), slog.LevelDebug, "call judged", attrs...)
 }
 
-// logWaiting says of calls that a try to judge them was in vain, and when the next
-// one comes.
-func logWaiting(ctx context.Context, log *slog.Logger, verdicts []store.Verdict, written []bool) {
-	if !log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	for i := range verdicts {
-		v := &verdicts[i].Evaluation
-		if v.State != memoryd.Pending || v.LastError == "" || i >= len(written) || !written[i] {
-			continue
-		}
-		attrs := append(callAttrs(verdicts[i].ToolRef, verdicts[i].Key), slog.String("state", string(v.State)),
-			slog.Int("attempts", v.Attempts), slog.Time("next", v.NotBefore), slog.String("error", v.LastError))
-		log.LogAttrs(ctx, slog.LevelDebug, "call is waiting for its judge", attrs...)
+// logWaiting says of a call that a try to judge it was in vain, and when the next one comes.
+func logWaiting(log *slog.Logger, e *evaluate.Event) {
+	if v := &e.Evaluation; v.State == memoryd.Pending {
+		log.LogAttrs(context.Background(), slog.LevelDebug, "call is waiting for its judge", append(callAttrs(e.ToolRef, e.Key),
+			slog.String("state", string(v.State)), slog.Int("attempts", v.Attempts), slog.Time("next", v.NotBefore),
+			slog.String("error", v.LastError))...)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"net/http"
 	"os"
@@ -205,7 +204,7 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
 	}
 	cfg.Barred = a.cfg.Privacy.Barred
-	d, err := evaluate.NewEvaluator(cfg, rules.New(), model, evaluations{a.store, a.log}, a.log, time.Now)
+	d, err := evaluate.NewEvaluator(cfg, rules.New(), model, a.store, a.log, time.Now)
 	if err != nil {
 		return nil, a.cfg.Fault("evaluate", err)
 	}
@@ -228,19 +227,4 @@ func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.
 
 func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
 	a.log.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
-}
-
-// evaluations is the store, which logs what waits for its evaluation.
-type evaluations struct {
-	store.Store
-	log *slog.Logger
-}
-
-// Settle implements evaluate.Ledger.
-func (l evaluations) Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error) {
-	written, err := l.Store.Settle(ctx, settled)
-	if err == nil {
-		logWaiting(ctx, l.log, settled, written)
-	}
-	return written, err
 }
