@@ -111,6 +111,9 @@ func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem
 		plan: &Plan{flows: map[string][]*entry{}, entries: map[string]*entry{}},
 		defs: definitions(), known: map[string]*entry{},
 	}
+	for name, def := range c.defs {
+		c.known[name] = &entry{name: name, def: def, params: def.params()}
+	}
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		c.entry(name, specs[name])
 	}
@@ -128,7 +131,7 @@ func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem
 		c.flow(name, endpoints[name], chain)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
-		if e := c.known[name]; e.name != e.def.name && c.plan.entries[e.def.name] != e {
+		if e := c.known[name]; e != nil && e.name != e.def.name && c.plan.entries[e.def.name] != e {
 			c.fault("no flow uses this entry", "op."+name)
 		}
 	}
@@ -138,8 +141,7 @@ func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem
 type checker struct {
 	plan     *Plan
 	defs     map[string]definition
-	known    map[string]*entry
-	bad      map[string]bool // entries with a fault of their own
+	known    map[string]*entry // nil: it has a fault of its own
 	problems []Problem
 }
 
@@ -152,10 +154,7 @@ func (c *checker) entry(name string, spec Spec) {
 	key := "op." + name
 	def, ok := c.defs[spec.Backend]
 	if !ok {
-		if c.bad == nil {
-			c.bad = map[string]bool{}
-		}
-		c.bad[name] = true
+		c.known[name] = nil
 		c.fault(fmt.Sprintf("there is no op %q; known ops: %s", spec.Backend, listed(c.defs)), key+".backend")
 		return
 	}
@@ -210,16 +209,11 @@ func (c *checker) flow(name string, e endpoint, chain []string) {
 
 // use finds the entry that a flow names.
 func (c *checker) use(link, at string) *entry {
-	e := c.known[link]
-	if def, ok := c.defs[link]; e == nil && ok && !c.bad[link] {
-		e = &entry{name: link, def: def, params: def.params()}
-		c.known[link] = e
-	}
-	switch {
-	case c.bad[link]:
-		return nil // told of already
-	case e == nil:
-		c.fault(fmt.Sprintf("there is no op %q, and the op section has no such entry", link), at)
+	e, ok := c.known[link]
+	if e == nil {
+		if !ok { // else that is told already
+			c.fault(fmt.Sprintf("there is no op %q, and the op section has no such entry", link), at)
+		}
 		return nil
 	}
 	if other := c.plan.entries[e.def.name]; other != nil && other != e {
