@@ -52,7 +52,7 @@ type RunStep struct {
 func (d *Deps) listRuns(ctx context.Context, r ListRuns) (out RunsPage, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
 	from := min(max(0, r.Offset), len(s.Runs))
-	out = RunsPage{Seen: seen(s), Total: len(s.Runs)}
+	out = RunsPage{Seen: s.Seen, Total: len(s.Runs)}
 	for i := range s.Runs {
 		if s.Runs[i].Thrashes {
 			out.Thrashing++

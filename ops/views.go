@@ -12,22 +12,7 @@ import (
 )
 
 // Seen says when a view was read, and whether it is complete.
-type Seen struct {
-	// At is when the view was read.
-	At time.Time `json:"at"`
-	// Reading reports that the workspace is being read for the first time.
-	Reading bool `json:"reading"`
-	// Lines is the number of calls in the view.
-	Lines int `json:"lines"`
-	// Kept is the number of stored calls.
-	Kept int `json:"kept"`
-	// Err is why the last reading failed; "" if it did not.
-	Err string `json:"error,omitempty"`
-}
-
-func seen(s *survey.Snapshot) Seen {
-	return Seen{At: s.At, Reading: s.Partial, Lines: s.Lines, Kept: s.Kept, Err: s.Err}
-}
+type Seen = survey.Seen
 
 // GetOverview requests what goes wrong most in a workspace, by calls, time or tokens.
 type GetOverview struct{ Workspace, By string }
@@ -40,7 +25,7 @@ type OverviewPage struct {
 
 func (d *Deps) getOverview(ctx context.Context, r GetOverview) (OverviewPage, error) {
 	s := d.Survey.Of(ctx, r.Workspace)
-	return OverviewPage{seen(s), s.Overview(r.By)}, nil
+	return OverviewPage{s.Seen, s.Overview(r.By)}, nil
 }
 
 // What answers about workspaces are made of.
@@ -73,7 +58,7 @@ func (d *Deps) rankTools(ctx context.Context, r RankTools) (RankedTools, error) 
 	s := d.Survey.Of(ctx, r.Workspace)
 	all := s.Rank(r.Ranking)
 	from := min(max(0, r.Offset), len(all))
-	return RankedTools{Seen: seen(s), Tools: all[from:min(len(all), from+r.Limit)], Total: len(all)}, nil
+	return RankedTools{Seen: s.Seen, Tools: all[from:min(len(all), from+r.Limit)], Total: len(all)}, nil
 }
 
 // FindCalls requests up to Limit calls of all tools of a workspace, newest first.
@@ -108,7 +93,7 @@ const (
 
 func (d *Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
 	s := d.Survey.Of(ctx, r.Workspace)
-	out.Seen = seen(s)
+	out.Seen = s.Seen
 	began, after := d.Now(), r.After
 	for {
 		page, total := s.Find(r.Filter, after, r.Limit)

@@ -58,18 +58,26 @@ func New(s Store, log *slog.Logger, now func() time.Time) *Survey {
 // Stop cancels the reading and waits for it.
 func (s *Survey) Stop() { s.worker.Stop() }
 
-// Snapshot is a workspace as it was read. It does not change.
+// Seen says when a view was read, and whether it is complete.
+type Seen struct {
+	// At is when the view was read.
+	At time.Time `json:"at"`
+	// Reading reports that the workspace is being read for the first time.
+	Reading bool `json:"reading"`
+	// Lines is the number of calls in the view.
+	Lines int `json:"lines"`
+	// Kept is the number of stored calls.
+	Kept int `json:"kept"`
+	// Err is why the last reading failed; "" if it did not.
+	Err string `json:"error,omitempty"`
+}
+
+// Snapshot is a workspace as it was read, or as much of it as is read so far. It does not change.
 type Snapshot struct {
-	// At is when the reading began.
-	At time.Time
-	// Partial reports that the first reading is running: Tools are those read so far.
-	Partial bool
+	Seen
+
 	// Tools are sorted by the bytes of their names.
 	Tools []*Tool
-	// Lines is the number of calls kept as lines, Kept the number of calls in all histories.
-	Lines, Kept int
-	// Err is why the last reading failed; "" if it did not.
-	Err string
 
 	overviews map[string]Overview
 	// Runs are the runs that calls name, those without progress first.
@@ -95,7 +103,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	b := s.states[workspace]
 	if b == nil {
 		s.makeRoom()
-		b = &workspaceState{snapshot: &Snapshot{Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
+		b = &workspaceState{snapshot: &Snapshot{Seen: Seen{Reading: true}}, dirty: map[string]bool{}, texts: map[string]string{}}
 		b.snapshot.sum()
 		s.states[workspace] = b
 	}
@@ -111,7 +119,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 		})
 	}
 	done, wait := b.done, laterWait
-	if b.snapshot.Partial {
+	if b.snapshot.Reading {
 		wait = firstWait
 	}
 	s.mu.Unlock()
@@ -163,7 +171,7 @@ func (s *Survey) Changed(ref memoryd.ToolRef) {
 // read reads what changed since the snapshot of b.
 func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, dirty map[string]bool) {
 	before := b.snapshot
-	next := &Snapshot{At: s.now()}
+	next := &Snapshot{Seen: Seen{At: s.now()}}
 	known := make(map[string]*Tool, len(before.Tools))
 	for _, t := range before.Tools {
 		known[t.Name] = t
@@ -176,9 +184,9 @@ func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, 
 			s.publish(b, failed(before, s.now(), err))
 			return
 		}
-		if before.Partial && len(next.Tools)%256 == 0 {
+		if before.Reading && len(next.Tools)%256 == 0 {
 			part := *next
-			part.Partial, part.Tools = true, slices.Clone(next.Tools)
+			part.Reading, part.Tools = true, slices.Clone(next.Tools)
 			part.sum()
 			s.publish(b, &part)
 		}

@@ -32,7 +32,7 @@ func TestASurveyCountsWhatWentWrongAndSeesChanges(t *testing.T) {
 		t.Helper()
 		for range 200 {
 			view.Changed(ref)
-			if got := view.Of(t.Context(), "w"); !got.Partial && got.Overview("").Failed == failed {
+			if got := view.Of(t.Context(), "w"); !got.Reading && got.Overview("").Failed == failed {
 				return got
 			}
 		}
@@ -59,7 +59,7 @@ func TestAnOverviewThatIsNotReadYetComparesNothing(t *testing.T) {
 	view := New(mem.New(), slog.New(slog.DiscardHandler), time.Now)
 	view.Stop() // so that nothing is read
 	got := view.Of(t.Context(), "w")
-	if o := got.Overview("calls"); !got.Partial || o.Effect.Basis != "not_enough" {
-		t.Errorf("partial %v, an effect on the basis %q", got.Partial, o.Effect.Basis)
+	if o := got.Overview("calls"); !got.Reading || o.Effect.Basis != "not_enough" {
+		t.Errorf("partial %v, an effect on the basis %q", got.Reading, o.Effect.Basis)
 	}
 }
