@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -64,16 +63,8 @@ type foundCalls struct {
 type callQuery struct {
 	inWorkspace
 
-	Query   string `query:"query"`                                                                           // A text; case does not count.
-	Tool    string `query:"tool"`                                                                            // Of this tool.
-	Verdict string `query:"verdict" enum:"good,partial,failed,pending,given_up,unsure,overstated,corrected"` // With this verdict.
-	// `rules`, `cache`, `model`, `person`, or exactly what judged.
-	Judge string `query:"judge"`
-	Rule  string `query:"rule"` // Judged by this rule.
-	// That went wrong so (the text of a cause).
-	Cause string `query:"cause"`
-	Agent string `query:"agent"` // Of this agent.
-	Run   string `query:"run"`   // Of this run.
+	Query string `query:"query"` // A text; case does not count.
+	ops.Filter
 	inPage
 }
 
@@ -82,25 +73,13 @@ type callQuery struct {
 // The newest first; the text is looked for in input, output and verdict for a bounded time a page, so a page may hold fewer calls and
 // not be the last.
 func (s *server) findCalls(ctx context.Context, in *callQuery) (out foundCalls, err error) {
-	wanted := ops.FindCalls{Workspace: string(in.Workspace), Text: in.Query, Limit: in.Limit}
-	wanted.Tool, wanted.Judge, wanted.Rule, wanted.Verdict = in.Tool, in.Judge, in.Rule, in.Verdict
-	wanted.Cause, wanted.Agent, wanted.Run = in.Cause, in.Agent, in.Run
-	// A cursor is the time and the id of the last call of the page before.
-	switch after := in.Cursor; len(after) {
-	case 0:
-	case 8 + len(wanted.After.Key):
-		wanted.After.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(after)))) //nolint:gosec // it was one
-		copy(wanted.After.Key[:], after[8:])
-	default:
+	wanted := ops.FindCalls{Workspace: string(in.Workspace), Filter: in.Filter, Text: in.Query, Limit: in.Limit}
+	known := true
+	if wanted.After, known = ops.PlaceAt(string(in.Cursor)); !known {
 		return out, errForeignCursor
 	}
 	return answer(ctx, s.Flows.FindCalls, wanted, func(p ops.FoundCalls) foundCalls {
-		out := foundCalls{Seen: p.Seen, Total: p.Total, Searched: p.Searched, Calls: storedCalls(p.Calls, 0)}
-		if !p.Next.Time.IsZero() {
-			place := binary.BigEndian.AppendUint64(nil, uint64(p.Next.Time.UnixNano())) //nolint:gosec // read back as it was
-			out.NextCursor = cursorAfter(string(append(place, p.Next.Key[:]...)))
-		}
-		return out
+		return foundCalls{p.Seen, storedCalls(p.Calls, 0), p.Total, p.Searched, cursorAfter(p.Next.String())}
 	})
 }
 

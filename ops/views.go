@@ -34,6 +34,8 @@ type (
 	Cause = survey.Cause
 	// Period is a period with its judged calls.
 	Period = survey.Period
+	// Filter selects calls.
+	Filter = survey.Filter
 	// RunCall is a call of a run.
 	RunCall = store.RunCall
 )
@@ -71,6 +73,9 @@ type FindCalls struct {
 	After survey.Place
 	Limit int
 }
+
+// PlaceAt reads the cursor of a page of calls.
+func PlaceAt(cursor string) (after survey.Place, known bool) { return survey.PlaceAt(cursor) }
 
 // FoundCalls is a page of calls.
 type FoundCalls struct {

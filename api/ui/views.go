@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,9 +268,10 @@ func (d *dashboard) calls(r *request) error {
 }
 
 func (d *dashboard) find(r *request, f survey.Filter) (v callsView, err error) {
-	after, err := placeOf(r.arg("after"))
-	if err != nil {
-		return v, err
+	cursor, err := base64.RawURLEncoding.DecodeString(r.arg("after"))
+	after, known := ops.PlaceAt(string(cursor))
+	if err != nil || !known {
+		return v, memoryd.Errorf(memoryd.Invalid, "The address of this page is not valid.")
 	}
 	v = callsView{
 		Filter: f, Text: r.arg("q"), Verdicts: survey.Verdicts(),
@@ -279,34 +281,13 @@ func (d *dashboard) find(r *request, f survey.Filter) (v callsView, err error) {
 	v.FoundCalls, err = d.Flows.FindCalls.Run(r.Context(), ops.FindCalls{
 		Workspace: r.Workspace, Filter: f, Text: v.Text, After: after, Limit: callRows,
 	})
-	if !v.FoundCalls.Next.Time.IsZero() {
-		v.Next = r.with("after", placeText(v.FoundCalls.Next))
+	if next := v.FoundCalls.Next.String(); next != "" {
+		v.Next = r.with("after", base64.RawURLEncoding.EncodeToString([]byte(next)))
 	}
 	if !after.Time.IsZero() {
 		v.First = r.with("after", "")
 	}
 	return v, err
-}
-
-// placeText is a place in a list of calls as an argument of an address.
-func placeText(p survey.Place) string {
-	return strconv.FormatInt(p.Time.UnixNano(), 36) + "." + p.Key.String()
-}
-
-func placeOf(text string) (p survey.Place, err error) {
-	if text == "" {
-		return p, nil
-	}
-	at, key, _ := strings.Cut(text, ".")
-	nanos, err := strconv.ParseInt(at, 36, 64)
-	if err == nil {
-		p.Key, err = keyOf(key)
-	}
-	if err != nil {
-		return p, memoryd.Errorf(memoryd.Invalid, "The address of this page is not valid.")
-	}
-	p.Time = time.Unix(0, nanos)
-	return p, nil
 }
 
 type reviewView struct {

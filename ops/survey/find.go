@@ -3,6 +3,7 @@ package survey
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -12,16 +13,15 @@ import (
 
 // Filter selects calls; "" matches everything.
 type Filter struct {
-	Tool string
-	// Verdict is good, partial, failed, pending, given_up, unsure, overstated (the caller
-	// reported success, the verdict is a failure) or corrected.
-	Verdict string
-	// Judge is rules, cache, model, person, or the exact name of a judge.
-	Judge string
-	Rule  string
-	Cause string
-	Agent string
-	Run   string
+	Tool    string `query:"tool"`                                                                            // Of this tool.
+	Verdict string `query:"verdict" enum:"good,partial,failed,pending,given_up,unsure,overstated,corrected"` // With this verdict.
+	// `rules`, `cache`, `model`, `person`, or exactly what judged.
+	Judge string `query:"judge"`
+	Rule  string `query:"rule"` // Judged by this rule.
+	// That went wrong so (the text of a cause).
+	Cause string `query:"cause"`
+	Agent string `query:"agent"` // Of this agent.
+	Run   string `query:"run"`   // Of this run.
 }
 
 // Verdicts are the values of Filter.Verdict.
@@ -82,6 +82,23 @@ func (f *Filter) judge(c *Call) bool {
 type Place struct {
 	Time time.Time
 	Key  memoryd.CallKey
+}
+
+// String returns the place as a cursor; "" for the zero Place.
+func (p Place) String() string {
+	if p.Time.IsZero() {
+		return ""
+	}
+	return string(append(binary.BigEndian.AppendUint64(nil, uint64(p.Time.UnixNano())), p.Key[:]...)) //nolint:gosec // read back as it was
+}
+
+// PlaceAt reads a cursor.
+func PlaceAt(cursor string) (p Place, known bool) {
+	if len(cursor) == 8+len(p.Key) {
+		p.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(cursor)))) //nolint:gosec // it was one
+		copy(p.Key[:], cursor[8:])
+	}
+	return p, p.String() == cursor
 }
 
 // newer orders calls, the newest first.
