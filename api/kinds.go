@@ -11,19 +11,19 @@ import (
 //
 // A kind is an output without its data. Kinds that the judge is unsure of come first, then those with most calls. At most 500 kinds, of
 // the newest 20,000 calls.
-func (s *server) listKinds(ctx context.Context, in *inTool) (kindList, error) {
-	return answer(ctx, s.Flows.ListKinds, in.ref(), func(found []ops.OutputKind) kindList {
-		return kindList{each(found, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
+func (s *server) listKinds(ctx context.Context, in *inTool) (KindList, error) {
+	return answer(ctx, s.Flows.ListKinds, in.ref(), func(found []ops.OutputKind) KindList {
+		return KindList{each(found, func(k ops.OutputKind) OutputKind { return OutputKind{k, storedCallOf(&k.Example, 0)} })}
 	})
 }
 
-// kindList has the kinds of a tool's outputs.
-type kindList struct {
-	Kinds []outputKind `json:"kinds"`
+// KindList has the kinds of a tool's outputs.
+type KindList struct {
+	Kinds []OutputKind `json:"kinds"`
 }
 
-// outputKind is a kind of output with its newest call.
-type outputKind struct {
+// OutputKind is a kind of output with its newest call.
+type OutputKind struct {
 	ops.OutputKind
 
 	Example wire.StoredCall `json:"example"`

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"memoryd/api/wire"
+	"memoryd/api"
 	"memoryd/internal/client"
 	"memoryd/ops"
 )
@@ -16,24 +16,13 @@ type kindsCmd struct {
 	Tool string `arg:"" help:"The tool's name."`
 }
 
-// kindList lists kinds of outputs, each with its newest call.
-type kindList struct {
-	Kinds []outputKind `json:"kinds"`
-}
-
-type outputKind struct {
-	ops.OutputKind
-
-	Example wire.StoredCall `json:"example"`
-}
-
 // Run prints the kinds of a tool's outputs, those without a sure verdict first.
 func (c kindsCmd) Run(ctx context.Context, std streams) error {
-	var list kindList
+	var list api.KindList
 	if err := c.get(ctx, toolPath(c.here(), c.Tool)+"/kinds", &list); err != nil {
 		return err
 	}
-	return printTable(std, c.JSON, "KIND, CALLS, SCORE, SURE, BY, OUTPUT", list.Kinds, func(k outputKind) []any {
+	return printTable(std, c.JSON, "KIND, CALLS, SCORE, SURE, BY, OUTPUT", list.Kinds, func(k api.OutputKind) []any {
 		sure := "yes"
 		if !k.Sure {
 			sure = "no"

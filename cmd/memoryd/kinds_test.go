@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/api"
 	"memoryd/ops"
 )
 
 // kindsOf asks for the kinds of the tool "door".
-func kindsOf(p *pages) (list kindList) {
+func kindsOf(p *pages) (list api.KindList) {
 	p.Helper()
 	if err := json.Unmarshal([]byte(p.api("GET", "/v1/workspaces/w/tools/door/kinds", "", 200)), &list); err != nil {
 		p.Fatal(err)
