@@ -220,10 +220,7 @@ func newBook(t testing.TB, s store.Store) *usage.Ledger {
 	t.Helper()
 	cfg := configtest.Section[usage.Config]("usage")
 	cfg.TokensPerHour = 1000
-	b, err := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	b.SetPrices(usage.Prices{"tiny": {Prompt: 0.15, Completion: 0.6}})
 	b.Attempt("default", "t", "evaluate", "tiny", true, memoryd.Usage{PromptTokens: 70, CompletionTokens: 7})
 	b.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")

@@ -77,7 +77,7 @@ func checkField(n *yaml.Node, f reflect.StructField, path string) []Problem {
 var numbers = regexp.MustCompile(`\d+`)
 
 // broken says how a value breaks what the tag must of its field says: "a, b or c" of a text; "1 to 9",
-// "at least 1", "0 or more" or "more than 0" of a number. No duration is below 0.
+// "at least 1", "0 or more", "more than 0" or "at least 0 and below 1" of a number. No duration is below 0.
 func broken(n *yaml.Node, f reflect.StructField) string {
 	must := f.Tag.Get("must")
 	if f.Type == typeOfDuration {
@@ -101,7 +101,8 @@ func broken(n *yaml.Node, f reflect.StructField) string {
 	if len(bounds) > 1 {
 		most, _ = strconv.ParseFloat(bounds[1], 64)
 	}
-	if number >= least && number <= most && !(number == least && strings.HasPrefix(must, "more than")) {
+	beyond := number == least && strings.HasPrefix(must, "more than") || number == most && strings.Contains(must, "below")
+	if number >= least && number <= most && !beyond {
 		return ""
 	}
 	return fmt.Sprintf("must be %s, got %v", must, v)

@@ -38,10 +38,8 @@ func validate(c *Config) []Problem {
 	if c.Evaluate.Wait > maxWait {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}
-	check("guidelines", c.Guidelines.Validate())
 	check("revisions", c.Revisions.Validate())
 	check("compact", c.Compact.Validate())
-	check("usage", c.Usage.Validate())
 	check("trace", c.Trace.Validate())
 	return append(problems, validateOps(c)...)
 }

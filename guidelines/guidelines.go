@@ -7,16 +7,13 @@
 // nothing that reads like an instruction to the reader.
 package guidelines
 
-import (
-	"fmt"
-)
-
 // Config is the configuration of guideline writing.
 type Config struct {
 	// MaxWords limits the four sections, without the statistics.
-	MaxWords int `yaml:"max_words"`
-	// Quote decides when words of a tool's messages are shown: quoteQuorum or quoteNever.
-	Quote string `yaml:"quote"`
+	MaxWords int `yaml:"max_words" must:"at least 80"`
+	// Quote decides when words of a tool's messages are shown: when three calls of two runs got them,
+	// or quoteNever.
+	Quote string `yaml:"quote" must:"quorum or never"`
 }
 
 // Of a request to a model: tokenBudget bounds the prompt, at four characters a token, and
@@ -30,24 +27,8 @@ const (
 // beside the history: beyond it no recorded tool had another rule, and 2 MiB per tool are enough.
 const MineCalls = 2000
 
-// When a tool's message is quoted.
-const (
-	// quoteQuorum quotes a message that three calls of two runs got.
-	quoteQuorum = "quorum"
-	// quoteNever names the class of the message instead.
-	quoteNever = "never"
-)
-
-// Validate returns the first invalid setting.
-func (c Config) Validate() error {
-	if c.MaxWords < 80 {
-		return fmt.Errorf("max_words: must be at least 80, got %d", c.MaxWords)
-	}
-	if c.Quote != quoteQuorum && c.Quote != quoteNever {
-		return fmt.Errorf("quote: must be %q or %q, got %q", quoteQuorum, quoteNever, c.Quote)
-	}
-	return nil
-}
+// quoteNever names the class of a tool's message instead.
+const quoteNever = "never"
 
 // The sections of a guideline, in order.
 const (

@@ -126,21 +126,6 @@ func TestAnEndedContextWritesNothing(t *testing.T) {
 	}
 }
 
-func TestConfigNamesTheWrongSetting(t *testing.T) {
-	if err := configtest.Section[guidelines.Config]("guidelines").Validate(); err != nil {
-		t.Error(err)
-	}
-	for key, change := range map[string]func(*guidelines.Config){
-		"max_words": func(c *guidelines.Config) { c.MaxWords = 10 },
-	} {
-		c := configtest.Section[guidelines.Config]("guidelines")
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key) {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-}
-
 func TestASectionThatIsNotAskedForIsLeftOut(t *testing.T) {
 	text := write(t, scenarios(t)["update_reservation_flights"])
 	if !strings.Contains(text, "## What the tool answered\n") {

@@ -66,14 +66,12 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 		return nil, a.cfg.Fault("http", err)
 	}
 	a.store = a.stack(bare)
-	var err error
-	if a.ledger, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
-		return nil, err
-	}
+	a.ledger = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now)
 	a.prices = pricesOf(a.cfg.LLM)
 	a.ledger.SetPrices(a.prices)
 	a.runs(a.ledger.Start, a.ledger.Stop)
 	a.agreement = evaluate.NewAgreement(a.log)
+	var err error
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.tracer.Attempt); err != nil {
 		return nil, err
 	}

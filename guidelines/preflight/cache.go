@@ -3,7 +3,6 @@ package preflight
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"math"
 	"slices"
@@ -22,15 +21,7 @@ import (
 type Config struct {
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 turns
 	// warnings off.
-	FalseAlarms float64 `yaml:"false_alarms"`
-}
-
-// Validate returns the first invalid setting.
-func (c Config) Validate() error {
-	if !(c.FalseAlarms >= 0 && c.FalseAlarms < 1) {
-		return fmt.Errorf("false_alarms: must be at least 0 and below 1, got %v", c.FalseAlarms)
-	}
-	return nil
+	FalseAlarms float64 `yaml:"false_alarms" must:"at least 0 and below 1"`
 }
 
 // Store is what a Cache reads.

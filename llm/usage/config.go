@@ -1,20 +1,17 @@
 package usage
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Config is the usage section of the configuration. A limit of 0 means no limit.
 type Config struct {
 	// RequestsPerHour and RequestsPerDay limit the requests to models, including failed ones. Hours
 	// and days are in UTC.
-	RequestsPerHour int64 `yaml:"requests_per_hour"`
-	RequestsPerDay  int64 `yaml:"requests_per_day"`
+	RequestsPerHour int64 `yaml:"requests_per_hour" must:"0 (no limit) or more"`
+	RequestsPerDay  int64 `yaml:"requests_per_day" must:"0 (no limit) or more"`
 	// TokensPerHour and TokensPerDay limit the tokens of prompts and answers together, as reported
 	// by the servers.
-	TokensPerHour int64 `yaml:"tokens_per_hour"`
-	TokensPerDay  int64 `yaml:"tokens_per_day"`
+	TokensPerHour int64 `yaml:"tokens_per_hour" must:"0 (no limit) or more"`
+	TokensPerDay  int64 `yaml:"tokens_per_day" must:"0 (no limit) or more"`
 	// Keep is how long to keep the rows of an hour.
 	Keep time.Duration `yaml:"-"`
 	// FlushInterval is the time between writes of changed rows.
@@ -27,24 +24,6 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Keep, c.FlushInterval = 35*24*time.Hour, 2*time.Second
 	return unmarshal((*settings)(c))
-}
-
-// Validate returns the first invalid setting, by its YAML key.
-func (c Config) Validate() error {
-	for _, l := range []struct {
-		key   string
-		limit int64
-	}{
-		{"requests_per_hour", c.RequestsPerHour},
-		{"requests_per_day", c.RequestsPerDay},
-		{"tokens_per_hour", c.TokensPerHour},
-		{"tokens_per_day", c.TokensPerDay},
-	} {
-		if l.limit < 0 {
-			return fmt.Errorf("%s: must be 0 (no limit) or more, got %d", l.key, l.limit)
-		}
-	}
-	return nil
 }
 
 // limited reports whether there is any budget.

@@ -47,14 +47,11 @@ type hour struct {
 }
 
 // NewLedger returns a ledger. Nothing runs before Start.
-func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() time.Time) (*Ledger, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "spend."+err.Error())
-	}
+func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() time.Time) *Ledger {
 	return &Ledger{
 		cfg: cfg, records: records, log: log, now: now, replica: uuid.NewString(),
 		hours: map[hourID]*hour{}, budget: budget{spent: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
-	}, nil
+	}
 }
 
 // Attempt counts a finished request to a model: for which workspace, tool and op, and whether it

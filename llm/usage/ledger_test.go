@@ -3,7 +3,6 @@ package usage_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -34,10 +33,7 @@ func newLedger(t testing.TB, s store.Records, change func(*usage.Config)) *usage
 	if change != nil {
 		change(&cfg)
 	}
-	b, err := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(b.Stop)
 	return b
 }
@@ -138,10 +134,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 					down = v
 				}
 				var log bytes.Buffer
-				b, err := usage.NewLedger(configtest.Section[usage.Config]("usage"), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := usage.NewLedger(configtest.Section[usage.Config]("usage"), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 				b.Start(t.Context())
 				set(true)
 				for range 10 {
@@ -253,27 +246,5 @@ func TestStartAndStopInAnyOrder(t *testing.T) {
 		all.Go(func() { b.Verdict(ref, "rules") })
 		all.Go(func() { b.Attempt("w", "t", "evaluate", "m", true, tokenUsage(1, 1)) })
 		all.Wait()
-	}
-}
-
-func TestConfig(t *testing.T) {
-	if err := configtest.Section[usage.Config]("usage").Validate(); err != nil {
-		t.Error(err)
-	}
-	for key, change := range map[string]func(*usage.Config){
-		"requests_per_hour": func(c *usage.Config) { c.RequestsPerHour = -1 },
-		"requests_per_day":  func(c *usage.Config) { c.RequestsPerDay = -1 },
-		"tokens_per_hour":   func(c *usage.Config) { c.TokensPerHour = -1 },
-		"tokens_per_day":    func(c *usage.Config) { c.TokensPerDay = -1 },
-	} {
-		cfg := configtest.Section[usage.Config]("usage")
-		change(&cfg)
-		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
-			t.Errorf("%s: got %v", key, err)
-		}
-		_, err := usage.NewLedger(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
-		if e, ok := errors.AsType[*memoryd.Error](err); !ok || e.Kind != memoryd.Invalid {
-			t.Errorf("%s: got %v", key, err)
-		}
 	}
 }
