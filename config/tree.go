@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"memoryd/internal/suggest"
 
@@ -74,9 +75,9 @@ func checkField(n *yaml.Node, f reflect.StructField, path string) []Problem {
 }
 
 // numbers are those in a tag.
-var numbers = regexp.MustCompile(`\d+`)
+var numbers = regexp.MustCompile(`\d+[smh]?`)
 
-// broken says how a value breaks what the tag must of its field says: "a, b or c" of a text; "1 to 9",
+// broken says how a value breaks what the tag must of its field says: "a, b or c" or "one of a, b, c" of a text; "1 to 9",
 // "at least 1", "0 or more", "more than 0" or "at least 0 and below 1" of a number. No duration is below 0.
 func broken(n *yaml.Node, f reflect.StructField) string {
 	must := f.Tag.Get("must")
@@ -90,17 +91,21 @@ func broken(n *yaml.Node, f reflect.StructField) string {
 	_ = n.Decode(v.Interface()) // it has the type
 	v = v.Elem()
 	if f.Type.Kind() == reflect.String {
-		if slices.Contains(strings.Split(strings.ReplaceAll(must, " or ", ", "), ", "), v.String()) {
+		words := strings.NewReplacer("one of ", "", " or ", ", ").Replace(must)
+		if slices.Contains(strings.Split(words, ", "), v.String()) {
 			return ""
 		}
 		return fmt.Sprintf("must be %s, got %q", must, v)
 	}
-	number, most := v.Convert(reflect.TypeFor[float64]()).Float(), math.Inf(1)
-	bounds := numbers.FindAllString(must, -1)
-	least, _ := strconv.ParseFloat(bounds[0], 64)
-	if len(bounds) > 1 {
-		most, _ = strconv.ParseFloat(bounds[1], 64)
+	number, bounds := v.Convert(reflect.TypeFor[float64]()).Float(), []float64{0, math.Inf(1)}
+	for i, text := range numbers.FindAllString(must, -1) {
+		var err error
+		if bounds[i], err = strconv.ParseFloat(text, 64); err != nil {
+			d, _ := time.ParseDuration(text)
+			bounds[i] = float64(d)
+		}
 	}
+	least, most := bounds[0], bounds[1]
 	beyond := number == least && strings.HasPrefix(must, "more than") || number == most && strings.Contains(must, "below")
 	if number >= least && number <= most && !beyond {
 		return ""

@@ -34,7 +34,6 @@ func validate(c *Config) []Problem {
 	if err := samePrices(c.LLM); err != nil {
 		check("llm", err)
 	}
-	check("evaluate", c.Evaluate.Validate())
 	if c.Evaluate.Wait > maxWait {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}

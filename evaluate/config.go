@@ -1,11 +1,6 @@
 package evaluate
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-)
+import "time"
 
 // The values of Config.Judge.
 const (
@@ -25,17 +20,17 @@ const (
 // Config is the evaluate section of the configuration.
 type Config struct {
 	// Judge is auto, rules, llm or cascade.
-	Judge string `yaml:"judge"`
+	Judge string `yaml:"judge" must:"one of auto, rules, llm, cascade"`
 	// Wait limits how long a request waits for its evaluations. Calls without one by then are
 	// reported as pending.
 	Wait time.Duration `yaml:"wait"`
 	// OnModelFailure is pending or rules: what happens to calls while the model is
 	// unavailable (key rejected, quota spent, model unknown). While our own budget is used
 	// up, they always stay pending.
-	OnModelFailure string `yaml:"on_model_failure"`
+	OnModelFailure string `yaml:"on_model_failure" must:"one of pending, rules"`
 	// OnUnjudgeable is failed or rules: what happens to a call that the model does not judge
 	// (filtered, refused, too long, or only unusable answers).
-	OnUnjudgeable string `yaml:"on_unjudgeable"`
+	OnUnjudgeable string `yaml:"on_unjudgeable" must:"one of failed, rules"`
 
 	// Workers is the number of calls that are judged at a time: as many as the model may have
 	// requests, so that a kill leaves no more to be asked again.
@@ -67,7 +62,7 @@ type Config struct {
 	RetryMax time.Duration `yaml:"-"`
 	// Lease is how long a claimed call is reserved for this process. SweepInterval is the time
 	// between queries of the store for pending calls: a part of the lease.
-	Lease         time.Duration `yaml:"lease"`
+	Lease         time.Duration `yaml:"lease" must:"1s to 24h"`
 	SweepInterval time.Duration `yaml:"-"`
 
 	// ProfileTools is the number of tools whose profiles (costs and forms of earlier outputs)
@@ -84,7 +79,7 @@ type Config struct {
 
 	// KindSampling is the share of calls of an already judged kind that the model is asked
 	// about again, to notice a kind that changes; 1 asks about each call.
-	KindSampling float64 `yaml:"kind_sampling"`
+	KindSampling float64 `yaml:"kind_sampling" must:"0 to 1"`
 }
 
 // What a profile is made of, and for how long before it is made again: 32 calls tell
@@ -106,39 +101,4 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	err := unmarshal((*settings)(c))
 	c.SweepInterval = c.Lease / 24
 	return err
-}
-
-// Validate returns the first invalid setting, by its YAML key.
-func (c Config) Validate() error {
-	for _, e := range []struct {
-		key, value string
-		allowed    []string
-	}{
-		{"judge", c.Judge, []string{JudgeAuto, JudgeRules, JudgeLLM, JudgeCascade}},
-		{"on_model_failure", c.OnModelFailure, []string{LeavePending, TakeRules}},
-		{"on_unjudgeable", c.OnUnjudgeable, []string{MarkFailed, TakeRules}},
-	} {
-		if !slices.Contains(e.allowed, e.value) {
-			return fmt.Errorf("%s: must be one of %[3]s, not %[2]q", e.key, e.value, strings.Join(e.allowed, ", "))
-		}
-	}
-	if !(c.KindSampling >= 0 && c.KindSampling <= 1) {
-		return fmt.Errorf("kind_sampling: must be 0 to 1, got %v", c.KindSampling)
-	}
-	return c.validateRanges()
-}
-
-func (c Config) validateRanges() error {
-	for _, d := range []struct {
-		key          string
-		value, least time.Duration
-	}{
-		{"wait", c.Wait, 0},
-		{"lease", c.Lease, time.Second},
-	} {
-		if d.value < d.least || d.value > 24*time.Hour {
-			return fmt.Errorf("%s: must be %v to 24h, got %v", d.key, d.least, d.value)
-		}
-	}
-	return nil
 }

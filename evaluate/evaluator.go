@@ -48,9 +48,6 @@ type Evaluator struct {
 func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger,
 	now func() time.Time,
 ) (*Evaluator, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
-	}
 	if cfg.Barred == nil {
 		cfg.Barred = func(string) bool { return false }
 	}

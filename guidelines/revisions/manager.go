@@ -52,23 +52,18 @@ type Manager struct {
 type Config struct {
 	Staleness `yaml:",inline"`
 	// Versions is the number of versions kept per tool.
-	Versions int `yaml:"versions"`
+	Versions int `yaml:"versions" must:"at least 2"`
 	// Interval is the time between two passes of the background refresh; 0 turns it off.
 	Interval time.Duration `yaml:"interval"`
 	// UntoldShare is the share of runs that get no advice, for comparison; 0 gives advice to
 	// all.
-	UntoldShare float64 `yaml:"untold_share"`
+	UntoldShare float64 `yaml:"untold_share" must:"0 or more and below 1"`
 }
 
 // Validate returns the first invalid setting.
 func (c Config) Validate() error {
-	switch {
-	case c.Versions < 2:
-		return fmt.Errorf("versions: must be at least 2, got %d", c.Versions)
-	case c.Interval != 0 && c.Interval < time.Second:
+	if c.Interval != 0 && c.Interval < time.Second {
 		return fmt.Errorf("interval: must be 0 (off) or at least 1s, got %v", c.Interval)
-	case !(c.UntoldShare >= 0 && c.UntoldShare < 1):
-		return fmt.Errorf("untold_share: must be 0 or more and below 1, got %v", c.UntoldShare)
 	}
 	return c.Staleness.Validate()
 }

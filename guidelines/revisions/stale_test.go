@@ -138,7 +138,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		t.Error(err)
 	}
 	for _, change := range []func(*revisions.Staleness){
-		func(c *revisions.Staleness) { c.FirstAfter = 0 }, func(c *revisions.Staleness) { c.After = 1 },
+		func(c *revisions.Staleness) { c.After = 1 },
 	} {
 		c := configtest.Section[revisions.Config]("revisions").Staleness
 		change(&c)

@@ -19,7 +19,7 @@ import (
 type Staleness struct {
 	// FirstAfter is the number of judged calls that a tool without a guideline needs. After
 	// is the number of new calls that always makes one stale.
-	FirstAfter int `yaml:"first_after"`
+	FirstAfter int `yaml:"first_after" must:"at least 1"`
 	After      int `yaml:"after"`
 }
 
@@ -33,10 +33,7 @@ const (
 
 // Validate returns the first invalid setting.
 func (c Staleness) Validate() error {
-	switch {
-	case c.FirstAfter < 1:
-		return fmt.Errorf("first_after: must be at least 1, got %d", c.FirstAfter)
-	case c.After < checkEvery:
+	if c.After < checkEvery {
 		return fmt.Errorf("after: must be at least %d, got %d", checkEvery, c.After)
 	}
 	return nil
