@@ -161,6 +161,14 @@ func TestEachSettingIsHeldToWhatItsTagSays(t *testing.T) {
 	}
 }
 
+func TestAnEmptyVariableIsHeldToWhatItsTagSays(t *testing.T) {
+	for _, variable := range []string{"MEMORYD_HTTP_MAX_ITEMS", "MEMORYD_EVALUATE_LEASE", "MEMORYD_OP_SUMMARY_TOOL_MEMORY_OP_PARAMS_RECENT_CALL_COUNT"} {
+		if _, err := config.Parse(nil, "f.yaml", []string{variable + "="}); err == nil || !strings.HasPrefix(err.Error(), "environment: "+variable+": ") {
+			t.Errorf("%s: %v", variable, err)
+		}
+	}
+}
+
 func TestAValueOfAnotherTypeIsToldOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		"compact:\n  deerflow:\n    trigger: [{type: tokens, value: 4000, x: 3}]\n": "f.yaml: line 3: compact.deerflow.trigger: deerflow.trigger: a clause is",

@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -38,23 +37,18 @@ func newEnvironment(environ []string) *environment {
 }
 
 // set puts the environment's values in the place of a tree's scalars and lists.
-func (e *environment) set(n *yaml.Node, t reflect.Type, name, path string) (problems []Problem) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, into := n.Content[i].Value, reflect.StructField{Type: typeOfNode}
-		if t != typeOfNode {
-			into, _ = fieldNamed(t, key)
-		}
+func (e *environment) set(n *yaml.Node, name, path string) {
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		key := n.Content[i].Value
 		variable, full := name+"_"+strings.ToUpper(key), join(path, key)
 		value, ok := e.values[variable]
 		switch {
 		case n.Content[i+1].Kind == yaml.MappingNode:
-			problems = append(problems, e.set(n.Content[i+1], into.Type, variable, full)...)
+			e.set(n.Content[i+1], variable, full)
 		case ok:
 			e.keys[full], n.Content[i+1] = variable, valueLike(n.Content[i+1], value)
-			problems = append(problems, checkField(n.Content[i+1], into, full)...)
 		}
 	}
-	return problems
 }
 
 // valueLike is a variable's value in the place of a node: of a list it holds the

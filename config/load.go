@@ -88,12 +88,13 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("built-in configuration: %w", err)
 	}
-	problems := check(user, typeOfConfig, "")
+	problems := check(user, typeOfConfig, "", false)
 	inheritModels(merged, user)
 	merged = merge(merged, user)
 	env := newEnvironment(environ)
 	problems = append(problems, env.gone()...)
-	problems = append(problems, env.set(merged, typeOfConfig, strings.TrimSuffix(envPrefix, "_"), "")...)
+	env.set(merged, strings.TrimSuffix(envPrefix, "_"), "")
+	problems = append(problems, check(merged, typeOfConfig, "", true)...)
 	c := Config{Unused: env.unused(), source: source, file: user}
 	if err := merged.Decode(&c); err != nil && len(problems) == 0 {
 		problems = append(problems, yamlProblem(err))

@@ -20,9 +20,10 @@ import (
 )
 
 // check walks a tree beside the type that it will be decoded into. It reports every key that
-// the type has no field for, every key given twice and every value of another type, and takes
-// them out.
-func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
+// the type has no field for, every key given twice and every value of another type. Of a part of
+// a configuration it takes them out; of a whole one, where no null stands for what is below it, it
+// also reports what breaks the tag of its field.
+func check(n *yaml.Node, t reflect.Type, path string, whole bool) (problems []Problem) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -56,21 +57,15 @@ func check(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 			problems = append(problems, p)
 			continue
 		}
-		found := checkField(value, field, p.Key)
-		if problems = append(problems, found...); len(found) == 0 || found[0].Key != p.Key {
+		found := check(value, field.Type, p.Key, whole)
+		if whole && len(found) == 0 {
+			found = broken(value, field, p.Key)
+		}
+		if problems = append(problems, found...); whole || len(found) == 0 || found[0].Key != p.Key {
 			known = append(known, key, value)
 		}
 	}
 	n.Content = known
-	return problems
-}
-
-// checkField is check for the value of a field, which also has to be as the field's tag says.
-func checkField(n *yaml.Node, f reflect.StructField, path string) []Problem {
-	problems := check(n, f.Type, path)
-	if msg := broken(n, f); len(problems) == 0 && msg != "" {
-		problems = []Problem{{Line: n.Line, Key: path, Msg: msg}}
-	}
 	return problems
 }
 
@@ -79,13 +74,13 @@ var numbers = regexp.MustCompile(`\d+[smh]?`)
 
 // broken says how a value breaks what the tag must of its field says: "a, b or c" or "one of a, b, c" of a text; "1 to 9",
 // "at least 1", "0 or more", "more than 0" or "at least 0 and below 1" of a number. No duration is below 0.
-func broken(n *yaml.Node, f reflect.StructField) string {
+func broken(n *yaml.Node, f reflect.StructField, path string) []Problem {
 	must := f.Tag.Get("must")
 	if f.Type == typeOfDuration {
 		must = cmp.Or(must, "0 or more")
 	}
-	if must == "" || n.ShortTag() == "!!null" {
-		return ""
+	if must == "" {
+		return nil
 	}
 	v := reflect.New(f.Type)
 	_ = n.Decode(v.Interface()) // it has the type
@@ -93,9 +88,9 @@ func broken(n *yaml.Node, f reflect.StructField) string {
 	if f.Type.Kind() == reflect.String {
 		words := strings.NewReplacer("one of ", "", " or ", ", ").Replace(must)
 		if slices.Contains(strings.Split(words, ", "), v.String()) {
-			return ""
+			return nil
 		}
-		return fmt.Sprintf("must be %s, got %q", must, v)
+		return []Problem{{Line: n.Line, Key: path, Msg: fmt.Sprintf("must be %s, got %q", must, v)}}
 	}
 	number, bounds := v.Convert(reflect.TypeFor[float64]()).Float(), []float64{0, math.Inf(1)}
 	for i, text := range numbers.FindAllString(must, -1) {
@@ -108,9 +103,9 @@ func broken(n *yaml.Node, f reflect.StructField) string {
 	least, most := bounds[0], bounds[1]
 	beyond := number == least && strings.HasPrefix(must, "more than") || number == most && strings.Contains(must, "below")
 	if number >= least && number <= most && !beyond {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("must be %s, got %v", must, v)
+	return []Problem{{Line: n.Line, Key: path, Msg: fmt.Sprintf("must be %s, got %v", must, v)}}
 }
 
 // fields are the keys of a struct in YAML and the fields that they are decoded into,
@@ -155,7 +150,7 @@ func decodeStrict(n *yaml.Node, into any, path string) error {
 		return nil
 	}
 	n = clone(n)
-	for _, p := range check(n, reflect.TypeOf(into), path) {
+	for _, p := range check(n, reflect.TypeOf(into), path, true) {
 		return fmt.Errorf("%s: %s", strings.TrimPrefix(p.Key, path+"."), p.Msg)
 	}
 	return n.Decode(into)
