@@ -74,7 +74,7 @@ type callQuery struct {
 // not be the last.
 func (s *server) findCalls(ctx context.Context, in *callQuery) (out foundCalls, err error) {
 	wanted := ops.FindCalls{Workspace: string(in.Workspace), Filter: in.Filter, Text: in.Query, Limit: in.Limit}
-	known := true
+	var known bool
 	if wanted.After, known = ops.PlaceAt(string(in.Cursor)); !known {
 		return out, errForeignCursor
 	}

@@ -165,7 +165,7 @@ func wrongType(n *yaml.Node, t reflect.Type) string {
 		return yamlProblem(err).Msg
 	}
 	whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != typeOfDuration
-	if err == nil && !(whole && n.ShortTag() == "!!float") { // which would be cut
+	if err == nil && (!whole || n.ShortTag() != "!!float") { // which would be cut
 		return ""
 	}
 	if n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice {
