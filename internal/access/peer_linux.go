@@ -1,21 +1,97 @@
 package access
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"net/netip"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 )
 
-// of gives the user of the connection from here to there, whose own side of it the kernel is asked
-// for; once more where it could not be asked.
+// tries is how often the tables are read: an entry may be passed over while others
+// come and go.
+const tries = 3
+
+// of gives the user of the connection from here to there, as its own side of it
+// stands in the tables of the system: the kernel is asked for the one entry, and where it
+// is not to be asked the tables are read.
 func (o *Owners) of(here, there netip.AddrPort) (uid int, err error) {
-	if uid, err = o.kernel.ask(here, there); err != nil && !errors.Is(err, errNoOwner) {
-		uid, err = o.kernel.ask(here, there)
+	if uid, err = o.kernel.ask(here, there); err == nil || errors.Is(err, errNoOwner) {
+		return uid, err
 	}
-	return uid, err
+	for range tries {
+		for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+			if uid, err = ownerIn(table, here, there); err == nil {
+				return uid, nil
+			}
+		}
+	}
+	return 0, err
+}
+
+func ownerIn(table string, here, there netip.AddrPort) (uid int, err error) {
+	f, err := os.Open(table) //nolint:gosec // of two
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	v6 := table[len(table)-1] == '6'
+	if !v6 && !here.Addr().Unmap().Is4() {
+		return 0, errNoOwner
+	}
+	pair := append(append(tableForm(here, v6), ' '), tableForm(there, v6)...)
+	buffer := make([]byte, 0, 64<<10)
+	for {
+		n, err := f.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if at := bytes.Index(buffer, pair); at >= 0 {
+			if end := bytes.IndexByte(buffer[at:], '\n'); end >= 0 {
+				return uidOf(buffer[at : at+end])
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return 0, errNoOwner
+		}
+		if err != nil {
+			return 0, err
+		}
+		if at := bytes.LastIndexByte(buffer, '\n'); at >= 0 { // the last line may go on
+			buffer = buffer[:copy(buffer, buffer[at+1:])]
+		}
+	}
+}
+
+// uidOf reads the rest of an entry: addresses, state, queues, timer, retransmissions,
+// user, timeout, inode. A socket that its program has closed has no inode and is said
+// to be of root.
+func uidOf(entry []byte) (int, error) {
+	fields := bytes.Fields(entry)
+	const user, inode = 6, 8
+	if len(fields) <= inode || string(fields[inode]) == "0" {
+		return 0, errNoOwner
+	}
+	return strconv.Atoi(string(fields[user]))
+}
+
+// tableForm writes an address as the tables do: 32-bit words in the order of the
+// machine, the port as it is read.
+func tableForm(a netip.AddrPort, v6 bool) []byte {
+	raw := a.Addr().As16()
+	b := raw[:]
+	if !v6 {
+		four := a.Addr().Unmap().As4()
+		b = four[:]
+	}
+	var text []byte
+	for ; len(b) > 0; b = b[4:] {
+		text = fmt.Appendf(text, "%08X", binary.NativeEndian.Uint32(b))
+	}
+	return fmt.Appendf(text, ":%04X", a.Port())
 }
 
 // kernel is asked for one socket of TCP at a time (sock_diag), over a socket that stays

@@ -312,7 +312,7 @@ func merged(own, given map[string]any) map[string]any {
 // hardened are directives without which the service could do more than it needs.
 var hardened = []string{
 	"User=memoryd", "ProtectSystem=strict", "ProtectHome=yes", "StateDirectory=memoryd", "NoNewPrivileges=yes", "PrivateTmp=yes", "CapabilityBoundingSet=",
-	"RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK", "SystemCallFilter=@system-service", "MemoryDenyWriteExecute=yes", "UMask=0077",
+	"RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX", "SystemCallFilter=@system-service", "MemoryDenyWriteExecute=yes", "UMask=0077",
 }
 
 func TestThePackagesHoldWhatTheServiceNeeds(t *testing.T) {
