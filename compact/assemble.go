@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd/compact/chat"
@@ -12,6 +14,7 @@ type assembled struct {
 	parsed   []chat.Message // the same, read
 	cost     []int          // their tokens
 	output   []int          // place of message i in messages, -1 when it is gone
+	changed  map[int]string // old messages whose bytes changed, and why
 	at       int            // place of the message that holds the summary, -1 when there is none
 	text     string
 	tokens   int
@@ -19,10 +22,11 @@ type assembled struct {
 
 // assembler puts what stays and the summary together.
 type assembler struct {
-	c    *conversation
-	gone []bool
-	out  assembled
-	last int // the old message that the newest of out came from, -1 for ours
+	c     *conversation
+	gone  []bool
+	edits map[int]chat.Message
+	out   assembled
+	last  int // the old message that the newest of out came from, -1 for ours
 }
 
 // assemble makes the new list. The summary stands where the first removed message
@@ -30,17 +34,17 @@ type assembler struct {
 // for its result; nowhere do two messages of one speaker meet that did not meet
 // before, if the style of the conversation allows to avoid it.
 func assemble(c *conversation, p *plan, text string) assembled {
-	a := &assembler{c: c, gone: make([]bool, len(c.messages)), last: -1}
+	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1}
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
 			a.gone[i] = true
 		}
 	}
-	a.out = assembled{output: make([]int, len(c.messages)), at: -1, text: text, tokens: c.tools}
+	a.out = assembled{output: make([]int, len(c.messages)), changed: map[int]string{}, at: -1, text: text, tokens: c.tools}
 	place := a.placeFor()
 	if n := c.nextKept(a.gone, place-1); a.answers(place) {
 		place = len(c.messages)
-	} else if c.request >= 0 && c.nextKept(a.gone, c.request) == n && a.assistantsTurn(n) {
+	} else if c.request >= 0 && !c.blocks && c.nextKept(a.gone, c.request) == n && a.assistantsTurn(n) {
 		place = c.request // between the request and an answer nobody else speaks
 	}
 	for i := range c.messages {
@@ -80,16 +84,37 @@ func (a *assembler) assistantsTurn(n int) bool {
 	return a.c.messages[n-1].Kind != chat.Assistant
 }
 
-// keep adds message i. Where what stood between two messages of the user is gone, the assistant
-// speaks between them.
+// message is message i as it will be.
+func (a *assembler) message(i int) (m chat.Message, cost int) {
+	if e, ok := a.edits[i]; ok {
+		return e, a.c.messageTokens(&e)
+	}
+	return a.c.messages[i], a.c.cost[i]
+}
+
+// keep adds message i.
 func (a *assembler) keep(i int) {
-	m := a.c.messages[i]
+	m, cost := a.message(i)
 	n := len(a.out.parsed) - 1
-	if n >= 0 && (a.last < 0 || a.last != i-1) && m.Kind == chat.User && meets(&a.out.parsed[n], &m) {
-		a.add(a.say("assistant", bridgeText))
+	if n >= 0 && (a.last < 0 || a.last != i-1) && meets(&a.out.parsed[n], &m) {
+		switch {
+		case a.c.blocks:
+			if joined, ok := a.out.parsed[n].Joined(&m); ok {
+				a.replace(n, joined)
+				a.out.output[i] = n
+				a.out.changed[i] = "joined with the message before it"
+				if a.last >= 0 {
+					a.out.changed[a.last] = "joined with the message after it"
+				}
+				a.last = i
+				return
+			}
+		case m.Kind == chat.User:
+			a.add(a.say("assistant", bridgeText))
+		}
 	}
 	a.out.output[i] = len(a.out.messages)
-	a.add(m, a.c.cost[i])
+	a.add(m, cost)
 	a.last = i
 }
 
@@ -104,6 +129,13 @@ func (a *assembler) add(m chat.Message, cost int) {
 	a.out.tokens += cost
 }
 
+// replace puts another message in the place of an assembled one.
+func (a *assembler) replace(n int, m chat.Message) {
+	a.out.tokens -= a.out.cost[n]
+	a.out.messages[n], a.out.parsed[n], a.out.cost[n] = m.Raw, m, a.c.messageTokens(&m)
+	a.out.tokens += a.out.cost[n]
+}
+
 // side is who speaks in a message, "" for tools and what nobody understands.
 func side(m *chat.Message) string {
 	if m.Fixed() || m.Item || m.Kind == chat.Result && m.Role != "user" {
@@ -112,8 +144,8 @@ func side(m *chat.Message) string {
 	return m.Role
 }
 
-// summary adds the summary before message i, as a message whose role keeps the speakers in turn,
-// if need be behind a word of the assistant; keep sees to the next message of the user.
+// summary adds the summary before message i: as a message of its own whose role
+// keeps the speakers in turn, else as a part of a neighbour's.
 func (a *assembler) summary(i int, text string) {
 	next := a.c.nextKept(a.gone, i-1)
 	before, left := a.before()
@@ -121,18 +153,21 @@ func (a *assembler) summary(i int, text string) {
 	if next < len(a.c.messages) {
 		right = side(&a.c.messages[next])
 	}
-	role := "user"
-	switch request := before >= 0 && a.last == a.c.request; {
-	case request && next == len(a.c.messages) && a.c.messages[next-1].Kind == chat.Assistant,
-		before >= 0 && left != "assistant" && right != "assistant" && (left == role || right == role):
-		role = "assistant"
-	case left == role:
-		a.add(a.say("assistant", bridgeText))
+	request := before >= 0 && a.last == a.c.request
+	fits := func(role string) bool { return role != left && role != right && (role == "user" || before >= 0) }
+	switch {
+	case request && next == len(a.c.messages) && a.c.messages[next-1].Kind == chat.Assistant:
+		a.mine(a.say("assistant", text))
+	case a.c.blocks && left == "user" && a.joins(before, text):
+	case a.c.blocks && right == "user" && a.joinsNext(i, next, text):
+	case fits("user"):
+		a.mine(a.say("user", text))
+	case fits("assistant"):
+		a.mine(a.say("assistant", text))
+	case left == "user" && !request && a.joins(before, text):
+	default: // keep lets the assistant speak before the next message of the user
+		a.mine(a.say("user", text))
 	}
-	m, cost := a.say(role, text)
-	a.out.at = len(a.out.messages)
-	a.add(m, cost)
-	a.last = -1
 }
 
 // before is the last assembled message that is not fixed, -1 for none, and who speaks in it if
@@ -148,6 +183,46 @@ func (a *assembler) before() (n int, speaks string) {
 		}
 	}
 	return -1, ""
+}
+
+// joins makes the summary a part of a message that is assembled already.
+func (a *assembler) joins(n int, text string) bool {
+	m, ok := a.out.parsed[n].WithPart(text, true, a.c.blocks)
+	if !ok {
+		return false
+	}
+	a.replace(n, m)
+	for i, at := range a.out.output[:a.last+1] {
+		if at == n {
+			a.out.changed[i] = "it contains the summary"
+		}
+	}
+	a.out.at = n
+	return true
+}
+
+// joinsNext makes it a part of the message that follows; of those before it, from
+// i on, nothing stays.
+func (a *assembler) joinsNext(i, next int, text string) bool {
+	m, _ := a.message(next)
+	m, ok := m.WithPart(text, false, a.c.blocks)
+	if !ok {
+		return false
+	}
+	a.edits[next] = m
+	a.out.changed[next] = "it contains the summary"
+	a.out.at = len(a.out.messages)
+	for j := i; j < next; j++ {
+		a.gone[j] = true
+	}
+	return true
+}
+
+// mine adds the message of the summary.
+func (a *assembler) mine(m chat.Message, cost int) {
+	a.out.at = len(a.out.messages)
+	a.add(m, cost)
+	a.last = -1
 }
 
 // say makes a message of ours in the style of the conversation.
@@ -191,7 +266,9 @@ func (a *assembled) dispositions(c *conversation) []Fate {
 		m := &c.messages[i]
 		f := Fate{Index: i, Role: m.Role, Tokens: c.cost[i], Output: a.output[i]}
 		f.Disposition, f.Why = c.keptWhy(i)
-		if a.output[i] < 0 {
+		raw := c.sentRaw(i)
+		switch {
+		case a.output[i] < 0:
 			f.Disposition, f.Why = Summarised, "old"
 			switch c.status[c.unitOf[i]] {
 			case broken:
@@ -199,7 +276,9 @@ func (a *assembled) dispositions(c *conversation) []Fate {
 			case earlier:
 				f.Why = "earlier summary, carried on"
 			}
-			f.Original = originalID(m.Raw)
+			f.Original = originalID(raw)
+		case !slices.Equal(a.messages[a.output[i]], raw):
+			f.Disposition, f.Why, f.Original = Offloaded, a.changed[i], originalID(raw)
 		}
 		fs[i] = f
 	}

@@ -3,6 +3,8 @@ package compact
 import (
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"memoryd"
 	"memoryd/compact/chat"
 	"memoryd/compact/tokens"
@@ -22,23 +24,35 @@ const (
 	broken          // a result without its call: it has to go
 )
 
+// earlierSummary is a summary that stood in a message of somebody else.
+type earlierSummary struct {
+	text   string
+	rec    *record
+	tokens int
+}
+
 // conversation is a request's messages with everything that a profile and the
 // summary need to know of them.
 type conversation struct {
 	messages []chat.Message
 	units    []chat.Unit
-	unitOf   []int           // message to unit
-	status   []status        // by unit
-	cost     []int           // tokens by message
-	tools    int             // tokens of the tool schemas
-	total    int             // tokens of all
-	request  int             // message that holds the current request, or -1
-	blocks   bool            // Anthropic-style
-	known    map[int]*record // records of verified earlier summaries, by message
-	counter  tokens.Counter
-	media    int
-	safe     sanitizer
-	unread   bool // the store of originals failed: nobody knows which are earlier summaries
+	unitOf   []int    // message to unit
+	status   []status // by unit
+	cost     []int    // tokens by message
+	tools    int      // tokens of the tool schemas
+	total    int      // tokens of all
+	request  int      // message that holds the current request, or -1
+	blocks   bool     // Anthropic-style
+	// known holds the records of verified earlier summaries by message; sent the
+	// bytes of messages that a summary stood in beside their own text, older those
+	// summaries: here the message is without it.
+	known   map[int]*record
+	sent    map[int]jsontext.Value
+	older   map[int]earlierSummary
+	counter tokens.Counter
+	media   int
+	safe    sanitizer
+	unread  bool // the store of originals failed: nobody knows which are earlier summaries
 }
 
 // read gives the conversation of a request, classified: what was said and called,
@@ -56,7 +70,8 @@ func (co *Compactor) read(ctx context.Context, r Request, untouched map[string]b
 	}
 	c := &conversation{
 		messages: ms, units: chat.Units(ms), unitOf: make([]int, len(ms)), cost: make([]int, len(ms)),
-		known: map[int]*record{}, counter: co.counterFor(r.Model), media: co.cfg.MediaTokens, request: -1,
+		known: map[int]*record{}, sent: map[int]jsontext.Value{}, older: map[int]earlierSummary{},
+		counter: co.counterFor(r.Model), media: co.cfg.MediaTokens, request: -1,
 	}
 	c.status = make([]status, len(c.units))
 	for u := range c.units {
@@ -266,6 +281,9 @@ func (c *conversation) report(profile string) Report {
 // breakdown says where the tokens are.
 func (c *conversation) breakdown() Breakdown {
 	b := Breakdown{Tools: c.tools}
+	for _, e := range c.older {
+		b.Summary += e.tokens
+	}
 	for i := range c.messages {
 		n := c.cost[i]
 		switch {
@@ -298,20 +316,32 @@ func (c *conversation) tokensBy() (by [broken + 1]int) {
 func (c *conversation) recognise(ctx context.Context, store Originals, workspace string) error {
 	for i := range c.messages {
 		m := &c.messages[i]
-		text := m.Text()
-		if m.Kind == chat.Assistant && text == bridgeText && len(m.Calls) == 0 {
+		if m.Kind == chat.Assistant && m.Text() == bridgeText && len(m.Calls) == 0 {
 			c.known[i] = &record{}
-		}
-		id := idIn(text)
-		if id == "" || m.Kind == chat.System {
 			continue
 		}
-		rec, err := loadRecord(ctx, store, workspace, id)
-		switch {
-		case err == nil && rec.Summary == shortHash([]byte(text)):
-			c.known[i] = rec
-		case err != nil && !memoryd.IsKind(err, memoryd.NotFound):
-			return err
+		for _, text := range m.Texts {
+			id := idIn(text)
+			if id == "" || m.Kind == chat.System {
+				continue
+			}
+			summary := summaryIn(text)
+			rec, err := loadRecord(ctx, store, workspace, id)
+			switch {
+			case memoryd.IsKind(err, memoryd.NotFound):
+				continue
+			case err != nil:
+				return err
+			case rec.Summary != shortHash([]byte(summary)):
+				continue
+			}
+			if rest, ok := m.Without(summary); ok {
+				c.sent[i], c.older[i] = m.Raw, earlierSummary{summary, rec, c.cost[i] - c.messageTokens(&rest)}
+				c.messages[i], c.cost[i] = rest, c.messageTokens(&rest)
+			} else {
+				c.known[i] = rec
+			}
+			break
 		}
 	}
 	return nil
@@ -319,17 +349,20 @@ func (c *conversation) recognise(ctx context.Context, store Originals, workspace
 
 // recordAt is the record of the summary in message i, nil for none.
 func (c *conversation) recordAt(i int) *record {
+	if e, ok := c.older[i]; ok {
+		return e.rec
+	}
 	if rec := c.known[i]; rec != nil && rec.Version > 0 {
 		return rec
 	}
 	return nil
 }
 
-// inputIDs are the ids of the messages.
+// inputIDs are the ids of the messages as they were sent.
 func (c *conversation) inputIDs() []string {
 	ids := make([]string, len(c.messages))
 	for i := range ids {
-		ids[i] = originalID(c.messages[i].Raw)
+		ids[i] = originalID(c.sentRaw(i))
 	}
 	return ids
 }
@@ -341,11 +374,19 @@ func (c *conversation) since(rec *record) (n int, ok bool) {
 		return 0, false
 	}
 	for i, h := range rec.Output {
-		if canonicalHash(c.messages[i].Raw) != h {
+		if canonicalHash(c.sentRaw(i)) != h {
 			return 0, false
 		}
 	}
 	return len(rec.Output), true
+}
+
+// sentRaw is message i as it was sent.
+func (c *conversation) sentRaw(i int) jsontext.Value {
+	if raw, ok := c.sent[i]; ok {
+		return raw
+	}
+	return c.messages[i].Raw
 }
 
 // resultOf finds the result of a call in message i, and the message that it stands in.

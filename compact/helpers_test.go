@@ -200,6 +200,10 @@ func check(t fataler, c *compact.Compactor, r compact.Request, res compact.Resul
 			if f.Output >= 0 || f.Original == "" {
 				t.Fatalf("message %d: %+v", f.Index, f)
 			}
+		case compact.Offloaded:
+			if f.Output < 0 || f.Original == "" {
+				t.Fatalf("message %d: %+v", f.Index, f)
+			}
 		default:
 			t.Fatalf("message %d has no disposition", f.Index)
 		}

@@ -60,6 +60,14 @@ func idIn(text string) string {
 	return ""
 }
 
+// summaryIn is the summary that a text ends with.
+func summaryIn(text string) string {
+	if i := frameAt(text); i >= 0 {
+		return text[i:]
+	}
+	return text
+}
+
 var errNoRecord = errors.New("the record cannot be read")
 
 func loadRecord(ctx context.Context, store Originals, workspace, id string) (*record, error) {

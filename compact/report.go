@@ -99,7 +99,7 @@ func (c *conversation) cache(after []jsontext.Value, cost []int) (out Cache) {
 	same := true
 	for i, raw := range after {
 		totalAfter += cost[i]
-		if same = same && i < len(c.messages) && string(c.messages[i].Raw) == string(raw); same {
+		if same = same && i < len(c.messages) && string(c.sentRaw(i)) == string(raw); same {
 			out.SharedMessages++
 			out.SharedTokens += cost[i]
 		}

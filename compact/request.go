@@ -97,6 +97,7 @@ type Disposition string
 const (
 	Kept       Disposition = "kept"
 	Summarised Disposition = "summarised"
+	Offloaded  Disposition = "offloaded"
 	Excluded   Disposition = "excluded"
 	Pinned     Disposition = "pinned"
 )

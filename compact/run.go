@@ -314,7 +314,7 @@ func (w *run) store(ctx context.Context, id string, rec *record) error {
 	for i, oid := range rec.Input {
 		if !seen[oid] {
 			seen[oid] = true
-			items = append(items, Original{ID: oid, Data: w.sent.messages[i].Raw})
+			items = append(items, Original{ID: oid, Data: w.sent.sentRaw(i)})
 		}
 	}
 	items = append(items, Original{ID: id, Data: raw})
@@ -385,9 +385,9 @@ func (w *run) chain(p *replay, second []Fate) []Fate {
 		if out := fs[i].Output; out >= 0 {
 			next := second[out]
 			fs[i].Output = next.Output
-			if next.Disposition != fs[i].Disposition || next.Output < 0 {
+			if next.Disposition != fs[i].Disposition && fs[i].Disposition != Offloaded || next.Output < 0 {
 				fs[i].Disposition, fs[i].Why = next.Disposition, next.Why
-				fs[i].Original = originalID(w.conv.messages[i].Raw)
+				fs[i].Original = originalID(w.conv.sentRaw(i))
 			}
 		}
 	}

@@ -49,6 +49,9 @@ func newSummary(w *run, p *plan) *summary {
 	}
 	var texts []records.Text
 	for i := range c.messages {
+		if e, ok := c.older[i]; ok {
+			texts = append(texts, earlierText(i, e.text))
+		}
 		switch {
 		case c.known[i] == nil:
 			texts = append(texts, textsOf(c, i, gone)...)
@@ -83,7 +86,7 @@ func textsOf(c *conversation, i int, gone []bool) []records.Text {
 	var out []records.Text
 	add := func(t records.Text) {
 		if t.Body != "" || t.From == records.Call {
-			t.ID = originalID(c.messages[i].Raw)
+			t.ID = originalID(c.sentRaw(i))
 			out = append(out, t)
 		}
 	}

@@ -161,6 +161,17 @@ func TestIntroducedNeverForgivesAnOrphan(t *testing.T) {
 	}
 }
 
+func TestAPartChangesOnlyTheContent(t *testing.T) {
+	m := parse(t, `{ "role" : "user", "content": "q" ,"x":[1, 2] }`)[0]
+	got, ok := m.WithPart("s\"h\n", true, false)
+	if !ok || string(got.Raw) != `{ "role" : "user", "content": "q\n\ns\"h\n" ,"x":[1, 2] }` {
+		t.Errorf("got %s", got.Raw)
+	}
+	if back, ok := got.Without("s\"h\n"); !ok || string(back.Raw) != string(m.Raw) {
+		t.Errorf("without it: %s", back.Raw)
+	}
+}
+
 func TestAnyJSONIsTaken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.MapOf(rapid.SampledFrom([]string{"role", "content", "tool_calls", "function_call", "tool_call_id", "name", "memoryd", "x"}),

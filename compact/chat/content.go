@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -72,4 +73,131 @@ func strOrJSON(v jsontext.Value) string {
 		return loosejson.Text(v)
 	}
 	return string(v)
+}
+
+type span struct{ from, to int }
+
+func (m *Message) spliced(old span, value jsontext.Value) (Message, bool) {
+	out, err := Parse(slices.Concat(m.Raw[:old.from], value, m.Raw[old.to:]))
+	if err != nil {
+		return *m, false
+	}
+	out.Pinned = m.Pinned
+	return out, true
+}
+
+// contentAt finds the bytes of the content.
+func (m *Message) contentAt() (at span, ok bool) {
+	at.from, at.to, ok = loosejson.Place(m.Raw, "content")
+	return at, ok
+}
+
+// WithPart returns the message with one more text, after its own text or before it, but never
+// before the results of tools. If list is true, the text becomes a part of its own; otherwise
+// a message that is one string stays one. It returns false if the message has no content in a
+// known form.
+func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
+	at, ok := m.contentAt()
+	if !ok {
+		return *m, false
+	}
+	old := m.Raw[at.from:at.to]
+	switch old.Kind() {
+	case '"':
+		if s := loosejson.Text(old); !list && after {
+			return m.spliced(at, loosejson.Quote(s+"\n\n"+text))
+		} else if !list {
+			return m.spliced(at, loosejson.Quote(text+"\n\n"+s))
+		}
+	case '[':
+	default:
+		return *m, false
+	}
+	return m.withParts(at, insertPart(parts(old), textPart(old, text), after))
+}
+
+// insertPart puts a part last, or before the first that is no result of a tool.
+func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
+	n := len(all)
+	for i := 0; !after && i < n; i++ {
+		if loosejson.Text(loosejson.MembersOf(all[i])["type"]) != "tool_result" {
+			n = i
+		}
+	}
+	return slices.Insert(slices.Clone(all), n, part)
+}
+
+// textPart writes a text part of the type that the others of a content have.
+func textPart(content jsontext.Value, text string) jsontext.Value {
+	kind := "text"
+	for _, p := range parts(content) {
+		if own := loosejson.Text(loosejson.MembersOf(p)["type"]); strings.HasSuffix(own, "put_text") {
+			kind = own
+			break
+		}
+	}
+	return append(append([]byte(`{"type":"`+kind+`","text":`), loosejson.Quote(text)...), '}')
+}
+
+// parts lists the parts of a content; a string is one, a blank one none.
+func parts(content jsontext.Value) []jsontext.Value {
+	if content.Kind() != '"' {
+		return loosejson.Elements(content)
+	}
+	if strings.TrimSpace(loosejson.Text(content)) == "" {
+		return nil
+	}
+	return []jsontext.Value{append(append([]byte(`{"type":"text","text":`), content...), '}')}
+}
+
+func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
+	return m.spliced(at, loosejson.Join(all))
+}
+
+// Joined returns one message with the content of both, for formats in which speakers must
+// take turns. It returns false if a message has more than its content.
+func (m *Message) Joined(next *Message) (Message, bool) {
+	a, ok := m.contentAt()
+	b, ok2 := next.contentAt()
+	if !ok || !ok2 || m.Role != next.Role || m.hasFields || next.hasFields {
+		return *m, false
+	}
+	x, y := m.Raw[a.from:a.to], next.Raw[b.from:b.to]
+	for _, v := range []jsontext.Value{x, y} {
+		if v.Kind() != '"' && v.Kind() != '[' {
+			return *m, false
+		}
+	}
+	if len(m.Results) == 0 && len(next.Results) > 0 {
+		return *m, false // results come first
+	}
+	return m.withParts(a, append(slices.Clone(parts(x)), parts(y)...))
+}
+
+// Without returns the message without a text that WithPart added. It returns false if the
+// message has no other text, or if the text is not found.
+func (m *Message) Without(text string) (Message, bool) {
+	at, ok := m.contentAt()
+	if !ok {
+		return *m, false
+	}
+	old := m.Raw[at.from:at.to]
+	if old.Kind() == '"' {
+		s, found := strings.CutSuffix(loosejson.Text(old), "\n\n"+text)
+		if !found {
+			return *m, false
+		}
+		return m.spliced(at, loosejson.Quote(s))
+	}
+	var rest []jsontext.Value
+	all := parts(old)
+	for _, p := range all {
+		if loosejson.Text(loosejson.MembersOf(p)["text"]) != text {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) == 0 || len(rest) == len(all) {
+		return *m, false
+	}
+	return m.withParts(at, rest)
 }

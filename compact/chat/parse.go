@@ -55,6 +55,8 @@ type Message struct {
 	// Item reports that the message is an item of OpenAI's Responses API other than a chat
 	// message: a call, its output, or reasoning.
 	Item bool
+	// hasFields says that calls stand beside the content.
+	hasFields bool
 }
 
 // Fixed reports a message that stays as it is and where it is: instructions, and what nobody
@@ -200,6 +202,7 @@ func (m *Message) fields(w loosejson.Members) {
 }
 
 func (m *Message) toolCalls(w loosejson.Members) {
+	m.hasFields = len(w["tool_calls"]) > 0 || len(w["function_call"]) > 0
 	for _, v := range loosejson.Elements(w["tool_calls"]) {
 		c := loosejson.MembersOf(v)
 		if c == nil {
