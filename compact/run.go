@@ -120,11 +120,12 @@ func (w *run) unchanged(reason Reason, detail string) Result {
 	conv := w.conv
 	rep := w.report
 	rep.After = rep.Before
-	same := assembled{output: make([]int, len(conv.messages))}
-	for i := range same.output {
-		same.output[i] = i
+	rep.Messages = make([]Fate, len(conv.messages))
+	for i := range conv.messages {
+		f := Fate{Index: i, Role: conv.messages[i].Role, Tokens: conv.cost[i], Output: i}
+		f.Disposition, f.Why = conv.keptWhy(i)
+		rep.Messages[i] = f
 	}
-	rep.Messages = same.dispositions(conv)
 	rep.Cache = conv.cache(w.r.Messages, conv.cost)
 	out := w.r.Messages
 	if out == nil {
