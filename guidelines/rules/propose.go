@@ -44,11 +44,8 @@ var looks = [...]func(s string) []string{
 	whole: func(s string) []string { return []string{s} },
 	forms: func(s string) []string { return []string{Form(s)} },
 	heads: func(s string) []string {
-		if h := Head(s); h != "" {
+		if h := cmp.Or(Head(s), opening(s)); h != "" {
 			return []string{h}
-		}
-		if h := opening(s); h != "" {
-			return slices.Compact([]string{h[:1], h})
 		}
 		return nil
 	},

@@ -315,3 +315,17 @@ func TestShortValuesThatAMessageQuotesMakeNoKindsOfTheirOwn(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestTheOneValueThatWorkedIsToldAsThatValue(t *testing.T) {
+	var calls []Call
+	for i := range 12 {
+		calls = append(calls, good(i, `{"operation":"theme"}`))
+	}
+	for i := range 4 {
+		o := []string{"apply", "create"}[i%2]
+		calls = append(calls, bad(20+i, fmt.Sprintf(`{"operation":%q}`, o), "Invalid operation: "+o))
+	}
+	if got := lines(Find("design", calls)); !strings.HasPrefix(got, "Give `operation` as \"theme\"") {
+		t.Errorf("got %q", got)
+	}
+}
