@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -133,3 +134,61 @@ func (d *Evaluator) modelName(answered string) string {
 
 // dated is what servers add to the name of a model.
 var dated = regexp.MustCompile(`^(?:$|[:@]|-20)`)
+
+// errForeign is an evaluation that tells of another call. Its text goes back to the
+// model, so it holds nothing of the reply.
+var errForeign = errors.New("the answer repeats text of another call")
+
+// How much of another call's text an evaluation may repeat, in bytes: a piece that
+// begins at every so many bytes of the evaluation is looked for, so that nothing of
+// leakPiece + leakStep bytes gets through.
+const (
+	leakPiece = 32
+	leakStep  = 8
+)
+
+// leaks reports whether an evaluation repeats, word for word, text that its own call
+// does not hold but an earlier one of the tool does that stood in the same request. A model
+// that obeys a tool's output would write such text.
+func leaks(v answer, own string, earlier []example) bool {
+	foreign := make([]string, len(earlier))
+	for i, e := range earlier {
+		foreign[i] = e.text()
+	}
+	for _, said := range []string{plain(v.summary), plain(v.evaluation)} {
+		for i := 0; i+leakPiece <= len(said); i += leakStep {
+			piece := said[i : i+leakPiece]
+			if strings.Contains(own, piece) {
+				continue
+			}
+			for _, text := range foreign {
+				if strings.Contains(text, piece) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// plain makes texts comparable: as an evaluation's text is cleaned, in lower case.
+func plain(s string) string { return strings.ToLower(textsafe.Visible(s)) }
+
+// text is what a model may quote of a call.
+func (b brief) text() string {
+	parts := []string{b.Output.Head, b.Output.Tail}
+	for _, m := range []json.Marshaler{b.Input, b.Tool, b.Task} {
+		if e, ok := m.(excerpt); ok {
+			parts = append(parts, e.Head, e.Tail)
+		}
+		if m != nil {
+			raw, _ := m.MarshalJSON() // it was encoded when the request was made
+			parts = append(parts, string(raw))
+		}
+	}
+	return plain(strings.Join(parts, " \n"))
+}
+
+func (e example) text() string {
+	return plain(strings.Join([]string{e.Input.Head, e.Input.Tail, e.Output.Head, e.Output.Tail}, " \n"))
+}

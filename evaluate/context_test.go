@@ -62,7 +62,7 @@ func TestAHostileSettingStaysInItsEnvelope(t *testing.T) {
 			rt.Fatal(err)
 		}
 		c := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "t"}, Input: json.RawMessage(`{}`), Output: "ok", Metadata: metadata}
-		b := newBrief(&c, 800, 800)
+		b := newBrief(&c, &Config{MaxInput: 800, MaxOutput: 800})
 		b.setting = settingOf(c.Metadata, 200)
 		p, nonce := request(system, c.ToolRef, nil, b, "")
 		if strings.Count(p.User, nonce) != 2 || strings.Count(p.User, "<<<") != 2 || strings.Count(p.User, "\n") != 3 || !utf8.ValidString(p.User) {
@@ -77,7 +77,7 @@ func TestAHostileSettingStaysInItsEnvelope(t *testing.T) {
 
 func TestTheSettingIsGivenUpFirst(t *testing.T) {
 	c := someCall(1, strings.Repeat("long ", 200))
-	b := newBrief(&c, 800, 1200)
+	b := newBrief(&c, &Config{MaxInput: 800, MaxOutput: 1200})
 	b.setting = settingOf(json.RawMessage(`{"task":"t","tool_description":"d"}`), 200)
 	if s := b.shrunk(); s.Tool != nil || s.Task != nil {
 		t.Errorf("got %+v", s)

@@ -48,7 +48,7 @@ func TestHostileTextStaysInItsEnvelope(t *testing.T) {
 			rt.Fatal(err)
 		}
 		c := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: tool}, Input: raw, Output: output}
-		p, nonce := request(system, c.ToolRef, nil, newBrief(&c, 1<<20, 1<<20), "")
+		p, nonce := request(system, c.ToolRef, nil, newBrief(&c, &Config{MaxInput: 1 << 20, MaxOutput: 1 << 20}), "")
 
 		if strings.Count(p.User, nonce) != 2 || strings.Count(p.User, "<<<") != 2 || strings.Count(p.User, "\n") != 3 {
 			rt.Fatalf("the block has more than its two marks: %q", p.User)
@@ -89,7 +89,7 @@ func collapse(s string) string {
 func TestObjectsAreShownAsTheyAre(t *testing.T) {
 	system := testPrompt(t)
 	c := memoryd.Call{Input: json.RawMessage(`{ "q": "a<b",  "n": 1.0, "big": 123456789012345678901 }`), Output: "ok"}
-	p, _ := request(system, c.ToolRef, nil, newBrief(&c, 800, 800), "")
+	p, _ := request(system, c.ToolRef, nil, newBrief(&c, &Config{MaxInput: 800, MaxOutput: 800}), "")
 	got := string(blockOf(t, p).Call.Input)
 	if want := `{"q":"a\u003cb","n":1.0,"big":123456789012345678901}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -123,7 +123,7 @@ func TestPromptGolden(t *testing.T) {
 	other := someCall(2, "Found 10 results.\nAll relevant.")
 	other.Input, other.TimeCost, other.Success = json.RawMessage(`"ls -l && echo done"`), 2.5, false
 	for name, c := range map[string]memoryd.Call{"prompt_single.golden": call, "prompt_failed.golden": other} {
-		b := newBrief(&c, 800, 120)
+		b := newBrief(&c, &Config{MaxInput: 800, MaxOutput: 120})
 		b.setting = settingOf(c.Metadata, 600)
 		p, nonce := request(system, c.ToolRef, earlier, b, "")
 		if p.Workspace != "w" || p.Tool != "search" {

@@ -181,7 +181,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 		case ok:
 			decided = append(decided, settled{j, v})
 			c.Evaluation = v.e
-			_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
+			d.observe(j.tool, c)
 		case j == nil: // requests filled the queue meanwhile
 			left = append(left, &job{ref: c.ToolRef, key: c.Key, before: c.Evaluation, done: make(chan struct{})})
 		}
@@ -278,16 +278,15 @@ const (
 func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
-		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief, kind: o.kind, source: c.Source(), metadata: bytes.Clone(c.Metadata),
-		ruled: o.ruled, sure: o.sure, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
-		from: ctx, until: c.Evaluation.NotBefore,
+		ref: c.ToolRef, key: c.Key, opinion: o, cache: d.keysOf(c), source: c.Source(), metadata: bytes.Clone(c.Metadata),
+		before: c.Evaluation, done: make(chan struct{}), from: ctx, until: c.Evaluation.NotBefore,
 	}
 	j.like = j.cache.judge
 	if o.kind != nil && o.known == nil && d.everyKindOnce() {
 		j.like = likeOf(c, o.kind)
 	}
 	v, ok = d.withoutModel(ctx, c, &o)
-	if !ok && !d.queue.has(j) && !d.mayAsk(ctx, c.ToolRef) {
+	if !ok && !d.queue.has(j) && !d.mayAsk(o.tool) {
 		d.counters.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
 		v, ok = decision{o.ruled, o.ruled}, true
 	}

@@ -94,16 +94,17 @@ func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
 }
 
 // mayAsk reports whether a question on a call of the tool is left, and counts it.
-func (d *Evaluator) mayAsk(ctx context.Context, ref memoryd.ToolRef) (yes bool) {
+func (d *Evaluator) mayAsk(p *profile) bool {
 	if !d.everyKindOnce() {
 		return true
 	}
-	_ = d.profiles.with(ctx, ref, func(p *profile) { // an error was counted when the call was considered
-		if yes = p.questions >= 1; yes {
-			p.questions--
-		}
-	})
-	return yes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.questions < 1 {
+		return false
+	}
+	p.questions--
+	return true
 }
 
 // reached gives what became known of the kind of a job's call while it waited; nil where

@@ -131,6 +131,36 @@ func TestAPersonsWordOnAKindIsAboveTheRulesAndBelowTheFacts(t *testing.T) {
 	}
 }
 
+// A person labels a kind while a call of it waits for the model.
+func TestAPersonsWordOnAKindReachesCallsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), always(reply(0), nil)
+		d := testEvaluator(t, s, m, unsure, func(cfg *Config) { cfg.KindSampling = 0.01 })
+		calls := []memoryd.Call{likeCall(1, "alice", "The order %d waits.")}
+		d.Prejudge(t.Context(), calls)
+		s.put(calls...)
+		stored := make(chan struct{})
+		go func() {
+			defer close(stored)
+			d.Await(t.Context(), calls)
+		}()
+		synctest.Wait()
+		k := reading.KindOf(calls[0].Input, calls[0].Output)
+		key := store.RecordKey{ToolRef: calls[0].ToolRef, Kind: kinds.RecordKind, ID: k.ID().String()}
+		if _, err := kinds.Write(t.Context(), s, key, func([]kinds.Label) []kinds.Label {
+			return []kinds.Label{{IDs: k.IDs, Score: 1, By: "person:ann"}}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d.Relabelled(calls[0].ToolRef)
+		d.Start(t.Context())
+		<-stored
+		if e := calls[0].Evaluation; e.Score != 1 || e.JudgedBy != "kind:person:ann" || m.asked() != 0 {
+			t.Errorf("asked %d times: %+v", m.asked(), e)
+		}
+	})
+}
+
 // gold answers with the label of the call in hand.
 type gold struct {
 	scripted

@@ -36,7 +36,7 @@ func TestTextOfAnEarlierCallStaysOutOfAVerdict(t *testing.T) {
 		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
 		d.Start(t.Context())
 		hostile := someCall(0, advert)
-		if addressesJudge(newBrief(&hostile, 800, 800)) {
+		if addressesJudge(newBrief(&hostile, &Config{MaxInput: 800, MaxOutput: 800})) {
 			t.Fatal("this is no test of what the patterns do not know")
 		}
 		record(t.Context(), d, s, hostile)

@@ -90,6 +90,7 @@ func TestAWaitingCallTakesThePersonsVerdict(t *testing.T) {
 		waiting := record(t.Context(), d, s, someCall(1, "out"))[0]
 		equal := someCall(1, "out")
 		equal.Key[15] = 1
+		equal.Evaluation.NotBefore = time.Now().Add(time.Hour) // the sweep does not take it first
 		s.put(equal)
 		s.overrule(t, d, equal, corrected(0.5))
 		time.Sleep(time.Hour)

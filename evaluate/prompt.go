@@ -94,13 +94,13 @@ type brief struct {
 // sent redacts what a model is sent.
 var sent = textsafe.Redactor{Key: []byte(rand.Text())}
 
-// newBrief takes from c what the model shall see: up to maxInput bytes of the
-// input and maxOutput bytes of the output, with placeholders for runs that look random: a
-// token looks like a digest, and equal ones stay equal.
-func newBrief(c *memoryd.Call, maxInput, maxOutput int) brief {
+// newBrief takes from c what the model shall see, within the limits of cfg, with placeholders
+// for runs that look random: a token looks like a digest, and equal ones stay equal.
+func newBrief(c *memoryd.Call, cfg *Config) brief {
 	b := brief{
-		Input:   inputOf(json.RawMessage(sent.Strict(string(c.Input))), maxInput),
-		Output:  excerptOf(sent.Strict(c.Output), maxOutput),
+		setting: settingOf(c.Metadata, cfg.MaxContext),
+		Input:   inputOf(json.RawMessage(sent.Strict(string(c.Input))), cfg.MaxInput),
+		Output:  excerptOf(sent.Strict(c.Output), cfg.MaxOutput),
 		Success: c.Success, TimeCost: finite(c.TimeCost),
 	}
 	if tokens := c.TokenCost; tokens >= 0 {

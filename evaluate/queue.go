@@ -10,27 +10,21 @@ import (
 	"memoryd/evaluate/kinds"
 	"memoryd/internal/fairqueue"
 	"memoryd/internal/lifecycle"
-	"memoryd/internal/reading"
 )
 
 // job is a stored call in hand. Its fields do not change, except spent, and
 // result, which is set before done is closed.
 type job struct {
-	ref   memoryd.ToolRef
-	key   memoryd.CallKey
+	ref memoryd.ToolRef
+	key memoryd.CallKey
+	opinion
 	cache keys
-	brief brief
-	// kind is that of its output, where somebody needs it, and source who recorded the
-	// call. Of jobs with the same like one is judged, and the others take its evaluation.
-	kind   *reading.Kind
+	// source is who recorded the call. Of jobs with the same like one is judged, and the others
+	// take its evaluation.
 	source string
 	like   [16]byte
 	// metadata are the call's.
 	metadata json.RawMessage
-	// ruled is what the rules said, brought within the bound.
-	ruled memoryd.Evaluation
-	sure  bool
-	bound bound
 	// before is the evaluation that the store has: the earlier attempts.
 	before memoryd.Evaluation
 	// spent is what this try cost so far; it belongs to the worker that has the

@@ -80,7 +80,7 @@ func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 		on = &kinds.Verdict{Label: kinds.Label{Score: k.e.Score, By: o.e.JudgedBy, Version: k.e.JudgeVersion}}
 		fallthrough
 	case on != nil:
-		v = d.asKind(on, &opinion{ruled: j.ruled, bound: j.bound, kind: j.kind})
+		v = d.asKind(on, &j.opinion)
 	default:
 		v = d.bounded(k, j.bound, j.ruled)
 	}

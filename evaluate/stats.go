@@ -159,10 +159,6 @@ type Event struct {
 // many goroutines and must not block. Call Observe before Start and Prejudge.
 func (d *Evaluator) Observe(f func(Event)) { d.observer = f }
 
-func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evaluation) {
-	d.observer(Event{c.ToolRef, c.Key, c.Metadata, c.Evaluation, said, o.ruled, o.sure})
-}
-
 // tellSettled tells of those that the store has taken.
 func (d *Evaluator) tellSettled(list []settled, written []bool) {
 	for i, s := range list {
