@@ -221,6 +221,13 @@ type Identity struct {
 	Index      int
 }
 
+// Identity returns the identity that the call has by itself.
+func (c *Call) Identity() Identity {
+	return Identity{
+		ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: ToolCallID(c.Metadata),
+	}
+}
+
 // refMark begins a ToolCallID that is a metadata.call_ref: it alone, in its
 // workspace and of its source, is the identity of the call, so that accounts of one call that differ in
 // the tool's name, the output or the time are known as one.

@@ -203,7 +203,7 @@ func (i *items) read(dec *jsontext.Decoder, most int) error {
 		if fault != nil && fault.Broken {
 			return fault
 		}
-		item := ops.Item{Call: l.Call(), ToolCallID: memoryd.ToolCallID(l.Metadata)}
+		item := ops.Item{Call: l.Call()}
 		if fault != nil {
 			item.Reason = fault.Error()
 		}

@@ -131,12 +131,12 @@ func TestItemsKeepWhatWasSent(t *testing.T) {
 	if fault != nil || req.Items.list[0].Reason != "" {
 		t.Fatal(fault, req.Items.list)
 	}
-	item, c := req.Items.list[0], req.Items.list[0].Call
+	c := req.Items.list[0].Call
 	if string(c.Input) != `{"b":9007199254740993,"a":1.0}` || c.Output != "\x00é" || c.TokenCost != 7 || c.TimeCost != 2.5 || c.Success {
 		t.Errorf("got %+v", c)
 	}
-	if item.ToolCallID != "c1" || string(c.Metadata) != `{"tool_call_id":"c1","x":1}` {
-		t.Errorf("metadata %s, id %q", c.Metadata, item.ToolCallID)
+	if id := memoryd.ToolCallID(c.Metadata); id != "c1" || string(c.Metadata) != `{"tool_call_id":"c1","x":1}` {
+		t.Errorf("metadata %s, id %q", c.Metadata, id)
 	}
 	if c.Evaluation.Score != 0 || c.Evaluation.Summary != "" {
 		t.Error("a client's verdict was taken")

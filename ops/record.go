@@ -75,11 +75,6 @@ type Recorded struct {
 
 // Run records and judges calls.
 func (o *ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded, error) {
-	source := sourceOf(ctx)
-	for i := range r.Calls {
-		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
-	}
-	o.Told.mark(r.Calls)
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error
@@ -120,7 +115,11 @@ func (o *ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, a
 	o.amending.Lock() // one reads, joins and writes at a time
 	defer o.amending.Unlock()
 	for i := range calls {
-		if _, account := accounts.FromRecord(&calls[i]); appended[i].New || !account {
+		if appended[i].New {
+			continue
+		}
+		account, told := accounts.FromRecord(&calls[i])
+		if !told {
 			continue
 		}
 		kept, err := o.Store.Call(ctx, calls[i].ToolRef, calls[i].Key)
@@ -129,7 +128,7 @@ func (o *ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, a
 		} else if err != nil {
 			return err
 		}
-		amended, changed := accounts.Amended(&kept, &calls[i])
+		amended, changed := accounts.Amended(&kept, &account)
 		if !changed {
 			continue
 		}
@@ -153,10 +152,11 @@ func (o *ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, a
 
 // append records the calls, within the share of their source.
 func (o *ParseToolCallResult) append(ctx context.Context, r *validCalls) ([]store.Appended, error) {
-	keep, over := o.sources.admit(ctx, r.Calls, o.Params.MaxHistory)
+	source := cmp.Or(sourceOf(ctx), memoryd.LocalSource)
+	keep, over := o.sources.admit(ctx, source, r.Calls, o.Params.MaxHistory)
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
 	if err == nil && o.sources.watches(o.Params.MaxHistory) {
-		o.sources.added(ctx, r.Calls, appended, o.Params.MaxHistory, over)
+		o.sources.added(ctx, source, r.Calls, appended, o.Params.MaxHistory, over)
 	}
 	return appended, err
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -130,8 +131,7 @@ func (x *Redaction) JSON(ctx context.Context, v json.RawMessage) json.RawMessage
 func (x *Redaction) call(ctx context.Context, c *memoryd.Call) {
 	r := x.redactor(ctx)
 	input, output := json.RawMessage(r.JSON(c.Input)), r.Text(c.Output)
-	if c.Hash != "" && (output != c.Output || len(input) != len(c.Input) || string(input) != string(c.Input)) &&
-		c.Hash == memoryd.HashOf(c.Input, c.Output) {
+	if c.Hash != "" && (output != c.Output || !bytes.Equal(input, c.Input)) && c.Hash == memoryd.HashOf(c.Input, c.Output) {
 		c.Hash = memoryd.HashOf(input, output)
 	}
 	c.Input, c.Output = input, output

@@ -19,15 +19,14 @@ func TestAReferenceIsItsSourcesOwn(t *testing.T) {
 	now := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
 	clock, s := func() time.Time { return now }, mem.New()
 	op := ValidateToolCallResult{Limits: Limits{MaxTextBytes: 1 << 20}, Deps: Deps{
-		Intake: accounts.NewIntake(clock), Names: NewNames(s, clock), Now: clock,
+		Intake: accounts.NewIntake(clock), Names: NewNames(s, clock), Told: NewTold(), Now: clock,
 		Redaction: NewRedaction(s, Privacy{}, slog.New(slog.DiscardHandler), clock),
 	}}
 	key := func(by, input, metadata string) memoryd.CallKey {
 		t.Helper()
 		ctx := access.With(t.Context(), &access.Principal{Source: by})
 		r := RecordRequest{Workspace: "w", Items: []Item{{
-			Call:       memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "pay"}, Input: json.RawMessage(input), Output: "done", Metadata: json.RawMessage(metadata), CreateTime: "2026-11-24 09:00:00"},
-			ToolCallID: memoryd.ToolCallID(json.RawMessage(metadata)),
+			Call: memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "pay"}, Input: json.RawMessage(input), Output: "done", Metadata: json.RawMessage(metadata), CreateTime: "2026-11-24 09:00:00"},
 		}}}
 		v, err := op.Run(ctx, r)
 		if err != nil {

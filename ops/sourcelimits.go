@@ -89,13 +89,12 @@ func (s *sourceLimits) cut(ctx context.Context, ref memoryd.ToolRef, source stri
 // admit makes room for calls of a batch in the histories of their tools, where their
 // source has more than its share. It gives how many calls the histories keep while the
 // batch comes in, and how many of the source's are then too many.
-func (s *sourceLimits) admit(ctx context.Context, calls []memoryd.Call, keep int) (now int, over map[memoryd.ToolRef]int) {
+func (s *sourceLimits) admit(ctx context.Context, source string, calls []memoryd.Call, keep int) (now int, over map[memoryd.ToolRef]int) {
 	now = keep
 	if !s.watches(keep) {
 		return now, nil
 	}
 	over = map[memoryd.ToolRef]int{}
-	source := calls[0].Source()
 	for ref, n := range perTool(calls, nil) {
 		if s.fits(ref, source, n, keep) {
 			continue
@@ -127,8 +126,9 @@ func perTool(calls []memoryd.Call, appended []store.Appended) map[memoryd.ToolRe
 }
 
 // added takes in what became of a batch, and cuts the histories that had to grow for it.
-func (s *sourceLimits) added(ctx context.Context, calls []memoryd.Call, appended []store.Appended, keep int, over map[memoryd.ToolRef]int) {
-	source := calls[0].Source()
+func (s *sourceLimits) added(ctx context.Context, source string, calls []memoryd.Call, appended []store.Appended, keep int,
+	over map[memoryd.ToolRef]int,
+) {
 	for ref, n := range perTool(calls, appended) {
 		s.mu.Lock()
 		if w, known := s.tools.Get(ref); known {

@@ -32,12 +32,12 @@ func TestWithoutKeysAnAddReadsNoHistory(t *testing.T) {
 			calls := []memoryd.Call{{
 				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Key: memoryd.CallKey{byte(i + 1)}, Hash: "h", CreateTime: "2026-01-02 03:04:05", Output: fmt.Sprint(i), Evaluation: memoryd.PendingEvaluation(),
 			}}
-			keep, over := limits.admit(t.Context(), calls, 100)
+			keep, over := limits.admit(t.Context(), calls[0].Source(), calls, 100)
 			appended, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: keep})
 			if err != nil || keep != 100 {
 				t.Fatalf("%v, keeps %d", err, keep)
 			}
-			limits.added(t.Context(), calls, appended, keep, over)
+			limits.added(t.Context(), calls[0].Source(), calls, appended, keep, over)
 		}
 		if (s.reads > 0) != keyed {
 			t.Errorf("with keys %v: %d readings", keyed, s.reads)
@@ -65,12 +65,12 @@ func TestNoSourcePushesOthersOutOfAHistory(t *testing.T) {
 				c.Metadata = memoryd.WithSource(nil, source)
 				calls = append(calls, c)
 			}
-			now, over := limits.admit(t.Context(), calls, keep)
+			now, over := limits.admit(t.Context(), calls[0].Source(), calls, keep)
 			appended, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: now})
 			if err != nil {
 				t.Fatal(err)
 			}
-			limits.added(t.Context(), calls, appended, keep, over)
+			limits.added(t.Context(), calls[0].Source(), calls, appended, keep, over)
 			after := heldBy(t, s, ref)
 			if all := after["a"] + after["b"] + after["c"]; all > keep {
 				t.Fatalf("seed %d: %d calls of %d are kept", seed, all, keep)

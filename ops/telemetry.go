@@ -52,7 +52,7 @@ func (d *Deps) recordAccounts(ctx context.Context, workspace string, calls []acc
 	for batch := range slices.Chunk(calls, telemetryBatch) {
 		request := RecordRequest{Workspace: workspace, Async: true}
 		for i := range batch {
-			request.Items = append(request.Items, itemOf(&batch[i]))
+			request.Items = append(request.Items, Item{Call: batch[i].Record()})
 		}
 		recorded, err := d.flows.AddToolCallResult.Run(ctx, request)
 		var rejected []Rejection
@@ -69,10 +69,4 @@ func (d *Deps) recordAccounts(ctx context.Context, workspace string, calls []acc
 		}
 	}
 	return nil
-}
-
-// itemOf is a call as a request would have sent it.
-func itemOf(c *accounts.Call) Item {
-	call := c.Record()
-	return Item{Call: call, ToolCallID: memoryd.ToolCallID(call.Metadata)}
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,8 +59,6 @@ func (r RecordRequest) subject() memoryd.Subject {
 // Item is a call as it was sent: decoded, but not validated.
 type Item struct {
 	Call memoryd.Call
-	// ToolCallID is metadata.tool_call_id, part of the call's identity.
-	ToolCallID string
 	// Reason is why the item could not be decoded; "" if it could.
 	Reason string
 }
@@ -78,9 +77,9 @@ type validCalls struct {
 	Rejected []Rejection
 }
 
-// ValidateToolCallResult turns items into calls. It fills in tool names, times, hashes and
-// identities, removes secrets, cuts long texts, and rejects what cannot be recorded, naming the
-// field.
+// ValidateToolCallResult turns items into calls as they are stored. It fills in tool names, times,
+// hashes, identities and who sent them, removes secrets, cuts long texts, and rejects what cannot be
+// recorded, naming the field.
 type ValidateToolCallResult struct {
 	Deps
 	Limits Limits
@@ -94,17 +93,19 @@ func (o *ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*val
 	if r.ToolName == "" && !anyNamesATool(r.Items) {
 		return nil, refuse("tool_name is required")
 	}
+	for i := range r.Items {
+		if c := &r.Items[i].Call; strings.TrimSpace(c.Tool) == "" {
+			c.Tool = r.ToolName
+		}
+	}
 	v := &validCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
-	for i, item := range r.Items {
+	for i := range r.Items {
 		if i > 0 {
 			runtime.Gosched() // small requests need not wait for a whole batch
 		}
-		call, reason := o.accept(ctx, &r, item, i)
-		if reason == "" {
-			var err error
-			if reason, err = o.name(ctx, &call); err != nil {
-				return nil, fmt.Errorf("the name of a tool: %w", err)
-			}
+		call, reason, err := o.accept(ctx, &r, i)
+		if err != nil {
+			return nil, fmt.Errorf("the name of a tool: %w", err)
 		}
 		if reason != "" {
 			v.Rejected = append(v.Rejected, Rejection{Index: i, Reason: reason})
@@ -120,6 +121,7 @@ func (o *ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*val
 			Answer: fmt.Sprintf("All %d tool_call_results were invalid and filtered out", len(r.Items)), Rejected: v.Rejected,
 		}
 	}
+	o.Told.mark(v.Calls)
 	return v, nil
 }
 
@@ -132,11 +134,7 @@ func anyNamesATool(items []Item) bool {
 func allMisnamed(v *validCalls) *memoryd.Fault {
 	var first *memoryd.Fault
 	for i := range v.Items {
-		name := v.Items[i].Call.Tool
-		if strings.TrimSpace(name) == "" {
-			name = v.ToolName
-		}
-		why := memoryd.ToolNameFault(name)
+		why := memoryd.ToolNameFault(v.Items[i].Call.Tool)
 		if v.Items[i].Reason != "" || why == "" {
 			return nil
 		}
@@ -147,53 +145,42 @@ func allMisnamed(v *validCalls) *memoryd.Fault {
 	return first
 }
 
-// accept completes one item, or says why it is rejected.
-func (o *ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, item Item, index int) (memoryd.Call, string) {
-	call := item.Call
-	if item.Reason != "" {
-		return call, item.Reason
+// accept makes an item the call that is stored, or says why it is rejected. The call's identity
+// follows from what is kept of it without secrets: the same call sent again has the same
+// placeholders.
+func (o *ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, index int) (call memoryd.Call, reason string, err error) {
+	item := &r.Items[index]
+	if call = item.Call; item.Reason != "" {
+		return call, item.Reason, nil
 	}
 	call.Workspace = r.Workspace
-	if strings.TrimSpace(call.Tool) == "" {
-		call.Tool = r.ToolName
+	if reason = o.check(&call); reason != "" {
+		return call, reason, nil
 	}
-	if reason := badCall(&call); reason != "" {
-		return call, reason
-	}
-	// Before its identity, which follows from what is kept: the same call sent again
-	// has the same placeholders.
+	id, source := call.Identity(), sourceOf(ctx)
+	id.Source, id.RequestKey, id.Index = source, r.RequestKey, index
 	o.Redaction.call(ctx, &call)
-	source := sourceOf(ctx)
-	if account, told := accounts.FromRecord(&call); told {
-		account.Owner = source
-		if o.Intake.Recognise(r.Workspace, &account); account.As != "" {
-			call.Tool, item.ToolCallID, source = account.Tool, memoryd.RefID(account.As), account.Owner
-		}
+	account := o.Intake.Recognise(&call, source)
+	if account != nil && account.As != "" {
+		call.Tool, id.ToolCallID, id.Source = account.Tool, memoryd.RefID(account.As), account.Owner
 	}
-	var hash string
-	call.Key, hash = memoryd.Identity{
-		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
-		ToolCallID: item.ToolCallID, Source: source, RequestKey: r.RequestKey, Index: index,
-	}.KeyAndHash()
-	if call.Hash == "" {
-		call.Hash = hash
+	id.ToolRef, id.Input, id.Output = call.ToolRef, call.Input, call.Output
+	key, hash := id.KeyAndHash()
+	call.Key, call.Hash, call.Evaluation = key, cmp.Or(call.Hash, hash), memoryd.PendingEvaluation()
+	if call.CreateTime == "" {
+		call.CreateTime = call.Time.Format(memoryd.TimeLayout)
 	}
-	if reason := o.setTime(&call); reason != "" {
-		return call, reason
-	}
-	call.Evaluation = memoryd.PendingEvaluation()
 	o.cut(&call)
-	return call, ""
+	call.Metadata = memoryd.WithSource(call.Metadata, source)
+	reason, err = o.name(ctx, &call, account)
+	return call, reason, err
 }
 
 // name gives a call the name under which its tool is stored, or says that no host offered
 // such a tool: that is a mistake of the caller, and nothing was called.
-func (o *ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reason string, err error) {
+func (o *ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call, account *accounts.Call) (reason string, err error) {
 	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !accounts.NotOffered(c.Tool, c.Output)}
-	account, told := accounts.FromRecord(c)
-	if told {
-		a.host = slices.ContainsFunc(account.Sources, accounts.NamesServers)
-	}
+	a.host = account != nil && slices.ContainsFunc(account.Sources, accounts.NamesServers)
 	meant, known, err := o.Names.Of(ctx, a)
 	if err != nil || known || a.write {
 		c.ToolRef = meant
@@ -203,14 +190,15 @@ func (o *ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (rea
 	if like := nearest(ctx, o.Names.store, c.ToolRef); len(like) > 0 {
 		reason += "; known tools of similar names: " + strings.Join(like, ", ")
 	}
-	o.Intake.NoSuchTool(c.Metadata, &account)
+	o.Intake.NoSuchTool(c.Metadata, account)
 	o.Logger.InfoContext(ctx, "a call named a tool that there is not", "tool", c.Tool, "workspace", c.Workspace, "run",
 		c.Run(), "why", reason)
 	return reason, nil
 }
 
-// badCall checks what needs no other data.
-func badCall(c *memoryd.Call) string {
+// check says what is wrong with a call by itself, and reads its time: without one it is now, and
+// without a zone in the server's.
+func (o *ValidateToolCallResult) check(c *memoryd.Call) string {
 	switch {
 	case strings.TrimSpace(c.Tool) == "":
 		return "tool_name: missing, and the request names none"
@@ -220,15 +208,8 @@ func badCall(c *memoryd.Call) string {
 		return "time_cost: must be 0 to 1e9 (seconds)"
 	case c.TokenCost < -1 || c.TokenCost > memoryd.MaxCost:
 		return "token_cost: must be 0 to 1e9, or -1 for unknown"
-	}
-	return ""
-}
-
-// setTime reads create_time; without a zone it is in the server's.
-func (o *ValidateToolCallResult) setTime(c *memoryd.Call) string {
-	if c.CreateTime == "" {
+	case c.CreateTime == "":
 		c.Time = o.Now()
-		c.CreateTime = c.Time.Format(memoryd.TimeLayout)
 		return ""
 	}
 	var err error

@@ -206,11 +206,10 @@ func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold in
 		}
 	}
 	c = l.Call()
+	id := c.Identity()
+	id.RequestKey, id.Index = name, number
+	c.Key, c.Hash = id.KeyAndHash()
 	c.Metadata, err = json.Marshal(metadata)
-	c.Key, c.Hash = memoryd.Identity{
-		ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: l.CreateTime,
-		ToolCallID: memoryd.ToolCallID(l.Metadata), RequestKey: name, Index: number,
-	}.KeyAndHash()
 	return c, gold, err
 }
 

@@ -443,7 +443,8 @@ func TestASpanAroundThatOfAnMCPClientKeepsItsIDAndConversation(t *testing.T) {
 				t.Errorf("%v: %+v", arguments, got)
 			}
 			kept, next := order[0].Record(), order[1].Record()
-			kept, _ = accounts.Amended(&kept, &next)
+			account, _ := accounts.FromRecord(&next)
+			kept, _ = accounts.Amended(&kept, &account)
 			if !bytes.Contains(kept.Metadata, []byte(`"tool_call_id":"call_7"`)) {
 				t.Errorf("%v, recorded one after the other: %s", arguments, kept.Metadata)
 			}

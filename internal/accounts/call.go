@@ -229,7 +229,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Project: n.Project, Model: n.Model, ID: n.CallID, As: n.CallRef,
 		Trace: n.Trace, Span: n.Span, Parent: n.Parent,
 		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
-		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: loosejson.Time(loosejson.Quote(m.CreateTime)),
+		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: loosejson.TimeOf(m.CreateTime),
 	}
 	for _, s := range n.Sources {
 		if c.Source == "" || trustIn(s, named) > trustIn(c.Source, named) {
@@ -252,15 +252,14 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 
 // Amended returns a recorded call with what a further report knows better. changed is false
 // if that is nothing. Everything else in the record stays.
-func Amended(recorded, account *memoryd.Call) (out memoryd.Call, changed bool) {
+func Amended(recorded *memoryd.Call, account *Call) (out memoryd.Call, changed bool) {
 	out = *recorded
 	a, told := FromRecord(recorded)
-	b, ok := FromRecord(account)
-	if !told || !ok {
+	if !told {
 		return out, false
 	}
 	run := a.Conversation
-	merge(&a, &b)
+	merge(&a, account)
 	if run != "" { // it is found by its run
 		a.Conversation = run
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"memoryd"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
@@ -78,10 +80,23 @@ func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 	return calls
 }
 
-// Recognise checks whether a call to be recorded is another report of a recent call. If so,
-// the call gets the As, Owner and Tool of that one. A call of another owner counts as the
+// Recognise returns what a source reports by a call that its owner sends to be recorded; nil for
+// a call that no source reports. If another source reported it before, it has the As, Owner and
+// Tool of that report.
+func (i *Intake) Recognise(record *memoryd.Call, owner string) *Call {
+	c, told := FromRecord(record)
+	if !told {
+		return nil
+	}
+	account := c // which leaves the stack only where there is one
+	account.Owner = owner
+	i.recognise(record.Workspace, &account)
+	return &account
+}
+
+// recognise finds the recent call that a report is of. A call of another owner counts as the
 // same only if the arguments agree, because a reference alone can be guessed.
-func (i *Intake) Recognise(workspace string, c *Call) {
+func (i *Intake) recognise(workspace string, c *Call) {
 	now := i.now()
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -18,7 +18,7 @@ func TestAnIntakeKnowsACallAgain(t *testing.T) {
 	}
 	wrapped := account(wrapper, "", "mcp__files__read")
 	wrapped.As = "mcp-wrap/1"
-	in.Recognise("w", &wrapped)
+	in.recognise("w", &wrapped)
 	for i, tc := range []struct {
 		call     Call
 		as, tool string
@@ -28,12 +28,12 @@ func TestAnIntakeKnowsACallAgain(t *testing.T) {
 		{account("hook:x", "call_2", "read"), "", "read"},
 		{account("hook:y", "", "write"), "", "write"},
 	} {
-		if in.Recognise("w", &tc.call); tc.call.As != tc.as || tc.call.Tool != tc.tool {
+		if in.recognise("w", &tc.call); tc.call.As != tc.as || tc.call.Tool != tc.tool {
 			t.Errorf("%d: recorded as %q, %q, want %q, %q", i, tc.call.As, tc.call.Tool, tc.as, tc.tool)
 		}
 	}
 	elsewhere := account("otlp:genai", "call_1", "read")
-	if in.Recognise("other", &elsewhere); elsewhere.As != "" {
+	if in.recognise("other", &elsewhere); elsewhere.As != "" {
 		t.Error("a call of another workspace is another call")
 	}
 	if got := in.Counts(); got["hook:x"].Calls["new"] != 1 || got["hook:x"].Calls["known"] != 1 {
@@ -41,7 +41,7 @@ func TestAnIntakeKnowsACallAgain(t *testing.T) {
 	}
 	now = now.Add(remembered + time.Second)
 	late := account("otlp:genai", "", "read")
-	if in.Recognise("w", &late); late.As != "" {
+	if in.recognise("w", &late); late.As != "" {
 		t.Error("it is remembered for ever")
 	}
 }
@@ -51,7 +51,7 @@ func TestAnIntakeIsBounded(t *testing.T) {
 	t.Parallel()
 	in := NewIntake(time.Now)
 	for i := range 10 * maxSources {
-		in.Recognise(fmt.Sprint(i), &Call{Source: fmt.Sprint("hook:", i), ID: "1", Tool: "t", Ended: true})
+		in.recognise(fmt.Sprint(i), &Call{Source: fmt.Sprint("hook:", i), ID: "1", Tool: "t", Ended: true})
 	}
 	if len(in.recent) > maxRecent || len(in.counts) > maxSources+1 {
 		t.Error(len(in.recent), len(in.counts))

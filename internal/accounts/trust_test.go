@@ -55,7 +55,8 @@ func TestEachCombinationOfSourcesTellsTheSame(t *testing.T) {
 				}
 				kept := order[0].Record()
 				for _, next := range order[1:] {
-					account := next.Record()
+					record := next.Record()
+					account, _ := accounts.FromRecord(&record)
 					kept, _ = accounts.Amended(&kept, &account)
 				}
 				if string(kept.Input) != `{"timezone":"Europe/Berlin"}` || kept.Output != "no such timezone" || kept.Success {
@@ -72,15 +73,15 @@ func TestAClientsAccountIsOneWithThatOfAHook(t *testing.T) {
 	t.Parallel()
 	in := accounts.NewIntake(func() time.Time { return at(1) })
 	hook := accounts.Call{Source: "hook:claude-code", Conversation: "s", ID: "toolu_01AbCdEfGh23456789", Tool: "mcp__time__now", Input: json.RawMessage(`{"zone":"x"}`), Ended: true, Begun: at(0), Done: at(1)}
-	in.Recognise("w", &hook)
+	heard := hook.Record()
+	in.Recognise(&heard, "")
 	for metadata, want := range map[string]string{
 		`{"sources":["client:python"],"tool_call_id":"0f3a","call_ref":"client/0f3a"}`: "toolu_01AbCdEfGh23456789",
 		`{"sources":["client:python"],"tool_call_id":"call_of_another"}`:               "",
 	} {
 		record := memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "now"}, Input: hook.Input, Output: "12:00", Success: true, CreateTime: at(0).Format(time.RFC3339Nano), Metadata: json.RawMessage(metadata)}
-		account, told := accounts.FromRecord(&record)
-		if in.Recognise("w", &account); !told || account.As != want {
-			t.Errorf("%s: as %q, want %q", metadata, account.As, want)
+		if account := in.Recognise(&record, ""); account == nil || account.As != want {
+			t.Errorf("%s: %+v, want as %q", metadata, account, want)
 		}
 	}
 }
@@ -100,7 +101,8 @@ func TestATraceNeverReplacesArgumentsOfABetterAccount(t *testing.T) {
 		}
 		first := order[0].Record() // the same in the store
 		for _, next := range order[1:] {
-			account := next.Record()
+			record := next.Record()
+			account, _ := accounts.FromRecord(&record)
 			first, _ = accounts.Amended(&first, &account)
 		}
 		if string(first.Input) != string(truth) {

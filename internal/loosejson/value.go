@@ -14,11 +14,9 @@ import (
 func Decode(doc []byte, into any) error { return json.Unmarshal(doc, into, laxly) }
 
 // NumberOf is the number that a value is, also as text.
-func NumberOf(v jsontext.Value) (float64, bool) {
-	s := string(v)
-	if v.Kind() == '"' {
-		s = Text(v)
-	}
+func NumberOf(v jsontext.Value) (float64, bool) { return numberIn(TextOf(v)) }
+
+func numberIn(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
@@ -31,20 +29,19 @@ var timeLayouts = []string{
 
 // Time reads a time in any of the forms that transcripts have: RFC 3339, ISO 8601
 // without a zone, and seconds, milliseconds, microseconds or nanoseconds since 1970.
-func Time(v jsontext.Value) time.Time {
-	if v.Kind() == '"' {
-		s := Text(v)
-		for _, layout := range timeLayouts {
-			if t, err := time.Parse(layout, s); err == nil {
-				return t
-			}
+func Time(v jsontext.Value) time.Time { return TimeOf(TextOf(v)) }
+
+// TimeOf reads a time in any of these forms.
+func TimeOf(s string) time.Time {
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
 		}
 	}
-	digits := strings.Trim(string(v), `"`)
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && len(digits) == 19 {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) == 19 {
 		return time.Unix(0, n).UTC() // exactly, as a float could not
 	}
-	f, ok := NumberOf(v)
+	f, ok := numberIn(s)
 	for ; ok && f >= 1e11; f /= 1e3 {
 		if f > 1e20 {
 			return time.Time{}

@@ -274,9 +274,8 @@ func (o reMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memory
 	} else {
 		own = nil
 	}
-	id := memoryd.Identity{
-		ToolRef: ref, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(own),
-	}
+	c.Metadata = []byte(own)
+	id := c.Identity()
 	content := memoryd.HashOf(c.Input, c.Output)
 	if id.CreateTime == "" && id.ToolCallID == "" {
 		alike[content]++

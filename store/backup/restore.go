@@ -336,10 +336,8 @@ func relocate(calls []memoryd.Call, workspace string) {
 		if c.Workspace == workspace {
 			continue
 		}
-		id := memoryd.Identity{
-			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime,
-			ToolCallID: memoryd.ToolCallID(c.Metadata), Source: c.Source(),
-		}
+		id := c.Identity()
+		id.Source = c.Source()
 		timeless, shared := id, id
 		timeless.CreateTime, shared.Source = "", ""
 		c.Workspace = workspace
