@@ -179,6 +179,15 @@ func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
 		t.Fatalf("taken back too early: %q, %v", why, err)
 	}
 	d.calls(40, 30, 2)
+	if _, err := d.version(revisions.Pin, 2); err != nil {
+		t.Fatal(err)
+	}
+	if why, err := d.c.Review(t.Context(), ref); why != "" || err != nil {
+		t.Fatalf("a pinned version was taken back: %q, %v", why, err)
+	}
+	if _, err := d.version(revisions.Unpin, 0); err != nil {
+		t.Fatal(err)
+	}
 	why, err := d.c.Review(t.Context(), ref)
 	if err != nil || !strings.Contains(why, "32 of 70 calls failed") {
 		t.Fatalf("got %q, %v", why, err)

@@ -31,8 +31,8 @@ func Outcomes(calls []memoryd.Call) map[int64]Counts {
 }
 
 // Review compares the tool's guideline with the previous version, by the calls of agents that
-// saw either, and rolls it back if it made things worse. It returns what it did; "" means
-// nothing.
+// saw either, and rolls it back if it made things worse and is not pinned. It returns what it
+// did; "" means nothing.
 func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, error) {
 	tool, cur, err := m.read(ctx, ref)
 	if err != nil || cur.Number < 2 || cur.RolledBackTo > 0 || cur.ByPerson {
@@ -46,6 +46,9 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	before, now := outcomes[cur.Number-1], outcomes[cur.Number]
 	if !Worse(before, now) {
 		return "", nil
+	}
+	if pinned, err := m.PinnedVersion(ctx, ref); err != nil || pinned > 0 {
+		return "", err
 	}
 	why := fmt.Sprintf("version %d did worse: %d of %d calls failed, with version %d %d of %d",
 		cur.Number, now.Bad, now.Calls, cur.Number-1, before.Bad, before.Calls)
