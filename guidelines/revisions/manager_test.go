@@ -31,6 +31,7 @@ type scripted struct {
 	err    error
 	asked  int
 	before *guidelines.Document
+	during func() // what others do while it writes
 }
 
 func (a *scripted) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, _ int, prev *guidelines.Document) (*guidelines.Document, error) {
@@ -38,6 +39,9 @@ func (a *scripted) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Ca
 	a.before = prev
 	if a.err != nil {
 		return nil, a.err
+	}
+	if a.during != nil {
+		a.during()
 	}
 	return &guidelines.Document{
 		Tool: "t", Author: "rules", Fingerprint: a.text, MaxWords: 200,
@@ -164,6 +168,40 @@ func TestOnlyStaleGuidelinesAreWrittenByPasses(t *testing.T) {
 	if did, err := other.RunOnce(t.Context()); err != nil || did.Elsewhere {
 		t.Errorf("nobody took over: %+v, %v", did, err)
 	}
+}
+
+func TestAPinGoesWithWhatPeopleRollBackTo(t *testing.T) {
+	d := newFixture(t)
+	d.anew("first")
+	d.anew("second")
+	if _, err := d.version(revisions.Pin, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.version(revisions.RollBack, 1); err != nil {
+		t.Fatal(err)
+	}
+	d.want(3, "first")
+	if v, err := d.c.PinnedVersion(t.Context(), ref); v != 3 || err != nil {
+		t.Errorf("version %d is pinned, and agents see 3, %v", v, err)
+	}
+}
+
+// A model takes minutes to write.
+func TestAPinHoldsAgainstWhatIsBeingWritten(t *testing.T) {
+	d := newFixture(t)
+	d.calls(30, 0, 0)
+	d.refresh(revisions.IfNew)
+	d.calls(1, 0, 0)
+	d.tell.text = "second"
+	d.tell.during = func() {
+		if _, err := d.version(revisions.Pin, 1); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := d.refresh(revisions.IfNew); out.Written {
+		t.Errorf("got %+v", out)
+	}
+	d.want(1, "first")
 }
 
 func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {

@@ -204,14 +204,9 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 		if err != nil {
 			return cur, err
 		}
-		if !written {
-			continue
+		if written {
+			return cur, nil
 		}
-		return cur, m.decide(ctx, ref, func(st *Status) {
-			if st.Pinned > 0 {
-				st.Pinned = cur.Number
-			}
-		})
 	}
 }
 

@@ -312,12 +312,16 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 }
 
 // publish makes e the tool's guideline, with what people decided on its lines, unless one
-// written from the same history, or from newer, has come first.
+// written from the same history, or from newer, has come first. While one is pinned, only what
+// has a Why is published, a person's, and the pin goes with it.
 func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e *Revision) (written bool, err error) {
 	for {
 		st, _, err := m.status(ctx, tool.ToolRef)
 		if err != nil {
 			return false, err
+		}
+		if st.Pinned > 0 && e.Why == "" {
+			return false, nil
 		}
 		if e.Document != nil {
 			e.Document = e.Document.Edited(st.Edits)
@@ -326,7 +330,14 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e *Revision) (
 		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
 		err = m.Store.PutGuideline(ctx, tool.ToolRef, e.Guideline, tool.Guideline.Revision)
 		if err == nil {
-			return true, m.put(ctx, tool.ToolRef, *e)
+			if err = m.put(ctx, tool.ToolRef, *e); err == nil && st.Pinned > 0 {
+				err = m.decide(ctx, tool.ToolRef, func(st *Status) {
+					if st.Pinned > 0 {
+						st.Pinned = e.Number
+					}
+				})
+			}
+			return true, err
 		}
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return false, err
