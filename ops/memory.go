@@ -49,46 +49,42 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 }
 
 // readChanged is Read for a tool that was just changed; it does not use the cache.
-func (r MemoryReader) readChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
+func (r MemoryReader) readChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (m Memory, err error) {
 	d, err := r.Store.Described(ctx, ref)
 	if err != nil {
-		return Memory{}, err
+		return m, err
 	}
-	m := Memory{Tool: d.Tool, Statistics: stats.Of(d.Samples, r.Recent, d.Counters)}
+	m = Memory{Tool: d.Tool, Statistics: stats.Of(d.Samples, r.Recent, d.Counters)}
 	r.Cache.keep(m.Tool, m.Statistics)
-	if calls != noCalls {
-		m.Calls, err = r.history(ctx, d.Tool, calls)
-	}
+	m.Calls, err = r.history(ctx, m.Tool, calls)
 	return m, err
 }
 
-// Complete adds statistics and calls to a tool.
-func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (Memory, error) {
-	kept, known := r.Cache.find(tool)
-	if !known {
-		samples, err := r.Store.Samples(ctx, tool.ToolRef)
-		if err != nil {
-			return Memory{}, err
-		}
-		kept = stats.Of(samples, r.Recent, tool.Counters)
-		r.Cache.keep(tool, kept)
-	}
-	m := Memory{Tool: tool, Statistics: kept}
-	var err error
-	if calls != noCalls {
+// Complete adds statistics and calls to a tool; none where it was deleted meanwhile.
+func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (m Memory, err error) {
+	m.Tool = tool
+	if known, ok := r.Cache.find(tool); ok {
+		m.Statistics = known
 		m.Calls, err = r.history(ctx, tool, calls)
+		return m, err
 	}
-	return m, err
+	if now, err := r.readChanged(ctx, tool.ToolRef, calls); !memoryd.IsKind(err, memoryd.NotFound) {
+		return now, err
+	}
+	return m, nil
 }
 
 // MaxHistoryBytes limits the texts of one tool's calls in an answer; the oldest calls beyond it are
 // left out.
 const MaxHistoryBytes = 4 << 20
 
-// history reads the newest calls, oldest first, within MaxHistoryBytes. It reads pages,
-// so that a long history of long texts is never whole in memory.
+// history reads the newest calls, oldest first, within MaxHistoryBytes: all if most is 0, none if
+// it is noCalls.
 func (r MemoryReader) history(ctx context.Context, tool memoryd.Tool, most int) ([]memoryd.Call, error) {
-	if most == 0 {
+	switch most {
+	case noCalls:
+		return nil, nil
+	case 0:
 		most = tool.Kept
 	}
 	calls, err := r.Store.ListCalls(ctx, tool.ToolRef, store.CallPage{Limit: max(1, most)})

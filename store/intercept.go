@@ -64,10 +64,6 @@ func (i interceptor) History(ctx context.Context, ref memoryd.ToolRef, limit int
 	return through(ctx, i, "History", checkLimit(limit), func() ([]memoryd.Call, error) { return i.backend.History(ctx, ref, limit) })
 }
 
-func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	return through(ctx, i, "Samples", nil, func() ([]memoryd.Sample, error) { return i.backend.Samples(ctx, ref) })
-}
-
 func (i interceptor) Described(ctx context.Context, ref memoryd.ToolRef) (Description, error) {
 	return through(ctx, i, "Described", nil, func() (Description, error) { return i.backend.Described(ctx, ref) })
 }

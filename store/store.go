@@ -90,11 +90,8 @@ type Calls interface {
 	// unknown tool has no calls, which is not an error.
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
 
-	// Samples returns the samples of all stored calls, oldest first. Use it for counting: samples
-	// contain no texts.
-	Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error)
-
-	// Described returns what Tool and Samples return, in one request, or NotFound.
+	// Described returns a tool with the samples of all its stored calls, or NotFound. Use it for
+	// counting: samples contain no texts.
 	Described(ctx context.Context, ref memoryd.ToolRef) (Description, error)
 
 	// Call returns the stored call of the tool with the key, or NotFound. It reads no other call.
@@ -130,15 +127,6 @@ type Calls interface {
 type Description struct {
 	memoryd.Tool
 	Samples []memoryd.Sample
-}
-
-// DescribedOf implements Described for backends whose Tool and Samples are cheap.
-func DescribedOf(ctx context.Context, s Store, ref memoryd.ToolRef) (d Description, err error) {
-	if d.Tool, err = s.Tool(ctx, ref); err != nil {
-		return d, err
-	}
-	d.Samples, err = s.Samples(ctx, ref)
-	return d, err
 }
 
 // Size is a number of items and their total bytes.

@@ -99,22 +99,15 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size st
 	return size, nil
 }
 
-// Samples implements store.Calls.
-func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	t := s.find(ref)
-	if t == nil {
-		return nil, nil
-	}
-	out := make([]memoryd.Sample, len(t.calls))
-	for i, c := range t.calls {
-		out[i] = c.Sample()
-	}
-	return out, nil
-}
-
 // Described implements store.Calls.
-func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
-	return store.DescribedOf(ctx, s, ref)
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (d store.Description, err error) {
+	if d.Tool, err = s.Tool(ctx, ref); err != nil {
+		return d, err
+	}
+	for _, c := range s.find(ref).calls {
+		d.Samples = append(d.Samples, c.Sample())
+	}
+	return d, nil
 }
 
 // Call implements store.Calls.

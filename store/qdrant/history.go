@@ -167,12 +167,6 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size st
 	return size, err
 }
 
-// Samples implements store.Calls.
-func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	kept, err := s.historyOf(ctx, ref)
-	return samples(kept), err
-}
-
 // Described implements store.Calls.
 func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
 	d, err := s.described(ctx, ref)

@@ -110,11 +110,11 @@ func BenchmarkRead(b *testing.B) {
 	defer s.Close()
 	ops := map[string]func(memoryd.ToolRef) error{
 		"Tool":       func(r memoryd.ToolRef) error { _, err := s.Tool(b.Context(), r); return err },
-		"Samples":    func(r memoryd.ToolRef) error { _, err := s.Samples(b.Context(), r); return err },
+		"Described":  func(r memoryd.ToolRef) error { _, err := s.Described(b.Context(), r); return err },
 		"History20":  func(r memoryd.ToolRef) error { _, err := s.History(b.Context(), r, 20); return err },
 		"History100": func(r memoryd.ToolRef) error { _, err := s.History(b.Context(), r, 100); return err },
 	}
-	for _, name := range []string{"Tool", "Samples", "History20", "History100"} {
+	for _, name := range []string{"Tool", "Described", "History20", "History100"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -130,12 +130,15 @@ func (s *backend) readView(ctx context.Context, v *view, columns, and string, va
 }
 
 // Described implements store.Calls.
-func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
-	return store.DescribedOf(ctx, s, ref)
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (d store.Description, err error) {
+	if d.Tool, err = s.Tool(ctx, ref); err == nil {
+		d.Samples, err = s.samples(ctx, ref)
+	}
+	return d, err
 }
 
-// Samples implements store.Calls. A recently used tool is answered from memory.
-func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
+// samples reads those of a tool. A recently used tool is answered from memory.
+func (s *backend) samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	if cached, ok := s.cat.samples(ref, s.w.samples); ok {
 		return cached, nil
 	}

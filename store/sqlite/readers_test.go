@@ -76,7 +76,7 @@ func checkRun(t *testing.T, s *Store, newest int64) int64 {
 			t.Errorf("call %d carries the verdict of call %s", calls[i].Seq, e.Summary)
 		}
 	}
-	samples, err := s.Samples(t.Context(), tref)
+	samples, err := s.samples(t.Context(), tref)
 	if err != nil || len(samples) == 0 {
 		t.Errorf("got %d samples, %v", len(samples), err)
 		return newest

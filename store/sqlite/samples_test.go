@@ -103,7 +103,7 @@ func TestColdSamplesKeepNobodyFromWriting(t *testing.T) {
 	got := make(chan []memoryd.Sample, 1)
 	waits := make(chan struct{})
 	go func() {
-		samples, err := s.Samples(waiting{t.Context(), sync.OnceFunc(func() { close(waits) })}, tref)
+		samples, err := s.samples(waiting{t.Context(), sync.OnceFunc(func() { close(waits) })}, tref)
 		if err != nil {
 			t.Error(err)
 		}

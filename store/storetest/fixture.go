@@ -101,6 +101,16 @@ func (e *env) tool(r memoryd.ToolRef) memoryd.Tool {
 	return out
 }
 
+// samples are those of a tool; an unknown one has none.
+func (e *env) samples(r memoryd.ToolRef) []memoryd.Sample {
+	e.Helper()
+	d, err := e.s.Described(e.Context(), r)
+	if err := memoryd.Except(err, memoryd.NotFound); err != nil {
+		e.Fatalf("samples: %v", err)
+	}
+	return d.Samples
+}
+
 // wantHistory checks the kept calls; wanted calls are numbered from first.
 func (e *env) wantHistory(r memoryd.ToolRef, first int64, want ...memoryd.Call) {
 	e.Helper()
@@ -111,11 +121,7 @@ func (e *env) wantHistory(r memoryd.ToolRef, first int64, want ...memoryd.Call) 
 	if d := diffCalls(e.history(r, 0), want); d != "" {
 		e.Fatal(d)
 	}
-	samples, err := e.s.Samples(e.Context(), r)
-	if err != nil {
-		e.Fatalf("samples: %v", err)
-	}
-	if d := diffSamples(samples, want); d != "" {
+	if d := diffSamples(e.samples(r), want); d != "" {
 		e.Fatal(d)
 	}
 }

@@ -19,7 +19,6 @@ func methods(s store.Store) map[string]func(ctx context.Context) error {
 		"Append":    func(ctx context.Context) error { _, err := s.Append(ctx, batch); return err },
 		"History":   func(ctx context.Context) error { _, err := s.History(ctx, ref("t"), 0); return err },
 		"Described": func(ctx context.Context) error { _, err := s.Described(ctx, ref("t")); return err },
-		"Samples":   func(ctx context.Context) error { _, err := s.Samples(ctx, ref("t")); return err },
 		"Call": func(ctx context.Context) error {
 			_, err := s.Call(ctx, ref("t"), makeCall("t", 1).Key)
 			return err

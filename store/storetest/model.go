@@ -231,13 +231,6 @@ func (m *machine) compareTool(t *rapid.T, want memoryd.Tool) {
 	if d := diffCalls(got, calls); d != "" {
 		t.Fatal(d)
 	}
-	samples, err := m.got.Samples(t.Context(), want.ToolRef)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := diffSamples(samples, calls); d != "" {
-		t.Fatal(d)
-	}
 	described, err := m.got.Described(t.Context(), want.ToolRef)
 	if err != nil {
 		t.Fatal(err)

@@ -107,10 +107,11 @@ func (r *ranks) ranksOf(ctx context.Context, ref memoryd.ToolRef) map[int64]int6
 	if err != nil {
 		return out
 	}
-	samples, err := r.Store.Samples(ctx, ref)
-	if err != nil {
+	d, err := r.Store.Described(ctx, ref)
+	if err := memoryd.Except(err, memoryd.NotFound); err != nil {
 		r.t.Errorf("samples: %v", err)
 	}
+	samples := d.Samples
 	for i := range samples {
 		if i > 0 && samples[i].Seq <= samples[i-1].Seq {
 			r.t.Errorf("%q: number %d after %d", ref.Tool, samples[i].Seq, samples[i-1].Seq)
@@ -162,23 +163,14 @@ func (r *ranks) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Call
 	return r.number(ctx, calls), err
 }
 
-// Samples numbers the samples by rank.
-func (r *ranks) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	samples, err := r.Store.Samples(ctx, ref)
-	if len(samples) > 0 {
-		of := r.ranksOf(ctx, ref)
-		for i := range samples {
-			samples[i].Seq = of[samples[i].Seq]
-		}
-	}
-	return samples, err
-}
-
 // Described numbers the samples by rank.
 func (r *ranks) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
 	d, err := r.Store.Described(ctx, ref)
-	if err == nil {
-		d.Samples, err = r.Samples(ctx, ref)
+	if len(d.Samples) > 0 {
+		of := r.ranksOf(ctx, ref)
+		for i := range d.Samples {
+			d.Samples[i].Seq = of[d.Samples[i].Seq]
+		}
 	}
 	return d, err
 }

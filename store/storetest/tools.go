@@ -51,11 +51,7 @@ func historyCases() []testCase {
 			got := e.history(ref("t"), 0)
 			scribble(got[0])
 			got[0].Output = "scribbled"
-			samples, err := e.s.Samples(e.Context(), ref("t"))
-			if err != nil {
-				e.Fatal(err)
-			}
-			samples[0].Score = 77
+			e.samples(ref("t"))[0].Score = 77
 			e.wantHistory(ref("t"), 1, makeCall("t", 1))
 		}},
 	}
