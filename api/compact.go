@@ -189,10 +189,6 @@ type inOriginal struct {
 	Original string `path:"original" pattern:"^[co]_[0-9a-f]{14,24}$"`
 }
 
-func (in *inOriginal) original() ops.GetOriginal {
-	return ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
-}
-
 // originalQuery asks for an original, a page of it, or places in it.
 type originalQuery struct {
 	inOriginal
@@ -207,15 +203,15 @@ type originalQuery struct {
 // The exact bytes; with `offset` or `limit` a page of the text; with `query` the messages that a compaction, or one before it, removed
 // and that contain the words.
 func (s *server) getOriginal(ctx context.Context, in *originalQuery) (any, error) {
-	of, limit := in.original(), int(or(in.Limit, 0))
+	of, limit := ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}, int(or(in.Limit, 0))
 	switch {
 	case in.Query != "":
-		return s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{GetOriginal: of, Text: in.Query, Limit: cmp.Or(limit, defaultPage)})
+		return s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{OriginalRef: of, Words: in.Query, Limit: cmp.Or(limit, defaultPage)})
 	case in.Offset != nil || in.Limit != nil:
-		return s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{GetOriginal: of, Offset: int(or(in.Offset, 0)), Limit: limit})
+		return s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{OriginalRef: of, Offset: int(or(in.Offset, 0)), Limit: limit})
 	}
-	data, err := s.Flows.GetOriginal.Run(ctx, of)
-	return exactly[any]{encoded{body: data}}, err
+	kept, err := s.Flows.GetOriginal.Run(ctx, of)
+	return exactly[any]{encoded{body: kept.Data}}, err
 }
 
 // originalsQuery asks for messages that compactions removed from a conversation.
@@ -238,7 +234,7 @@ func (s *server) lookUpOriginals(ctx context.Context, in *originalsQuery) (out o
 		}
 	}
 	return s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{
-		GetOriginal: ops.GetOriginal{Workspace: string(in.Workspace)}, Conversation: in.Conversation, Text: in.Query, Kind: in.Kind,
+		OriginalRef: ops.GetOriginal{Workspace: string(in.Workspace)}, Conversation: in.Conversation, Words: in.Query, Kind: in.Kind,
 		Limit: int(min(cmp.Or(or(in.Limit, 0), defaultPage), maxPage)),
 	})
 }
@@ -257,7 +253,7 @@ type undoRequest struct {
 // that conversation with the compaction taken out.
 func (s *server) undoCompaction(ctx context.Context, in *undoRequest) (exactly[wire.Conversation], error) {
 	of := ops.GetOriginal{Workspace: string(in.Workspace), ID: in.Original}
-	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{GetOriginal: of, Messages: in.Body.Messages},
+	return answer(ctx, s.Flows.UndoCompaction, ops.UndoCompaction{OriginalRef: of, Messages: in.Body.Messages},
 		func(whole []jsontext.Value) exactly[wire.Conversation] {
 			return exactly[wire.Conversation]{encoded{body: slices.Concat([]byte(`{"messages":`), loosejson.Join(whole), []byte("}"))}}
 		})

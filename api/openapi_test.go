@@ -171,7 +171,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Keyed: func() bool { return true }, Redaction: ops.NewRedaction(s, ops.Privacy{}, slog.New(slog.DiscardHandler), time.Now),
 		Forget: func(context.Context, memoryd.ToolRef, string) error { return nil }, ForgetSource: func(context.Context, string, string) error { return nil },
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
-		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept,
+		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor,
 		Forecasts: preflight.NewCache(s, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
 		Ledger:    newBook(t, s), SummaryFailed: note,

@@ -157,7 +157,7 @@ func TestCase46MessagesAddedWhileARunIsUnderWayAreNotLost(t *testing.T) {
 				t.Errorf("lost: %s", m)
 			}
 		}
-		back, err := c.UndoIn(t.Context(), "", res.Report.ID, join(res.Messages, added))
+		back, err := c.Undo(t.Context(), compact.UndoRequest{OriginalRef: compact.OriginalRef{ID: res.Report.ID}, Messages: join(res.Messages, added)})
 		if err != nil || !equal(back, grown) {
 			t.Errorf("undo in a conversation that went on: %v", err)
 		}

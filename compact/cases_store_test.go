@@ -27,7 +27,7 @@ func TestCase49EveryRemovedByteCanBeHadBack(t *testing.T) {
 			}
 			var text strings.Builder
 			for at := 0; at >= 0; {
-				page, err := c.Read(t.Context(), "", f.Original, at, 700)
+				page, err := c.Read(t.Context(), compact.PageRequest{OriginalRef: compact.OriginalRef{Workspace: "", ID: f.Original}, Offset: at, Limit: 700})
 				if err != nil || len([]rune(page.Text)) > 700 {
 					t.Fatalf("message %d at %d: %v", f.Index, at, err)
 				}
@@ -38,9 +38,9 @@ func TestCase49EveryRemovedByteCanBeHadBack(t *testing.T) {
 				t.Errorf("message %d: the pages give %d bytes of %d", f.Index, text.Len(), len(want))
 			}
 		}
-		hits, err := c.Search(t.Context(), "", res.Report.ID, "a-7 word399 of", 10)
-		if err != nil || len(hits) == 0 || !strings.Contains(hits[0].Around, "a-7 word399 of") {
-			t.Errorf("search: %v %v", hits, err)
+		found, err := c.Search(t.Context(), compact.Wanted{OriginalRef: compact.OriginalRef{Workspace: "", ID: res.Report.ID}, Words: "a-7 word399 of", Limit: 10})
+		if err != nil || len(found.Hits) == 0 || !strings.Contains(found.Hits[0].Around, "a-7 word399 of") {
+			t.Errorf("search: %v %v", found, err)
 		}
 	}
 }
@@ -55,14 +55,14 @@ func TestCase51HandlesStayInTheirWorkspace(t *testing.T) {
 	for _, f := range res.Report.Messages {
 		original = max(original, f.Original)
 	}
-	if _, err := c.Undo(t.Context(), "theirs", res.Report.ID); !memoryd.IsKind(err, memoryd.NotFound) {
+	if _, err := c.Undo(t.Context(), compact.UndoRequest{OriginalRef: compact.OriginalRef{Workspace: "theirs", ID: res.Report.ID}}); !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Errorf("undo from another workspace: %v", err)
 	}
-	if _, err := c.Read(t.Context(), "theirs", original, 0, 10); !memoryd.IsKind(err, memoryd.NotFound) {
+	if _, err := c.Read(t.Context(), compact.PageRequest{OriginalRef: compact.OriginalRef{Workspace: "theirs", ID: original}, Offset: 0, Limit: 10}); !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Errorf("read from another workspace: %v", err)
 	}
 	for _, id := range []string{"", "o_", "../../etc/passwd", "o_../../etc/passwd", original + "/..", "o_" + strings.Repeat("A", 20), "c_\x00000000000000000"} {
-		if _, err := c.Read(t.Context(), "mine", id, 0, 10); !memoryd.IsKind(err, memoryd.Invalid) {
+		if _, err := c.Read(t.Context(), compact.PageRequest{OriginalRef: compact.OriginalRef{Workspace: "mine", ID: id}, Offset: 0, Limit: 10}); !memoryd.IsKind(err, memoryd.Invalid) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

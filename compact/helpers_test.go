@@ -211,7 +211,7 @@ func check(t fataler, c *compact.Compactor, r compact.Request, res compact.Resul
 	if r.DryRun {
 		return
 	}
-	got, err := c.Undo(t.Context(), r.Workspace, res.Report.ID)
+	got, err := c.Undo(t.Context(), compact.UndoRequest{OriginalRef: compact.OriginalRef{Workspace: r.Workspace, ID: res.Report.ID}})
 	if err != nil || !equal(got, r.Messages) {
 		t.Fatalf("undo does not give the input back (%v)", err)
 	}

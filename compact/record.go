@@ -82,49 +82,58 @@ func loadRecord(ctx context.Context, store Originals, workspace, id string) (*re
 	return &rec, nil
 }
 
-// Undo returns the exact input of a compaction: the same messages, byte for byte.
-func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error) {
-	out, _, err := c.undo(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
-	return out, err
+// OriginalRef names an original of a workspace by its id, or a compaction.
+type OriginalRef struct{ Workspace, ID string }
+
+// Original returns what a compaction removed.
+func (c *Compactor) Original(ctx context.Context, r OriginalRef) (Original, error) {
+	if !ValidID(r.ID) {
+		return Original{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", r.ID)
+	}
+	return c.store.Get(ctx, cmp.Or(r.Workspace, memoryd.DefaultWorkspace), r.ID)
 }
 
-func (c *Compactor) undo(ctx context.Context, workspace, id string) ([]jsontext.Value, *record, error) {
-	if !ValidID(id) || !strings.HasPrefix(id, "c_") {
-		return nil, nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", id)
-	}
-	rec, err := loadRecord(ctx, c.store, workspace, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := make([]jsontext.Value, len(rec.Input))
-	for i, oid := range rec.Input {
-		o, err := c.store.Get(ctx, workspace, oid)
-		if err != nil {
-			return nil, nil, err
-		}
-		out[i] = o.Data
-	}
-	return out, rec, nil
+// UndoRequest requests the input of a compaction. With Messages, it requests that conversation
+// as it would be without the compaction.
+type UndoRequest struct {
+	OriginalRef
+
+	Messages []jsontext.Value
 }
 
-// UndoIn undoes the newest compaction in a conversation that continued: it restores the
-// compacted beginning and keeps what was added since. It fails with NotFound if messages do
-// not begin with a compaction.
-func (c *Compactor) UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error) {
-	before, rec, err := c.undo(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
+// Undo returns the exact input of a compaction: the same messages, byte for byte. Of a
+// conversation that continued it restores the compacted beginning and keeps what was added
+// since; it fails with NotFound if that does not begin with the compaction.
+func (c *Compactor) Undo(ctx context.Context, r UndoRequest) ([]jsontext.Value, error) {
+	workspace := cmp.Or(r.Workspace, memoryd.DefaultWorkspace)
+	if !ValidID(r.ID) || !strings.HasPrefix(r.ID, "c_") {
+		return nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", r.ID)
+	}
+	rec, err := loadRecord(ctx, c.store, workspace, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	ms, err := chat.ParseAll(messages)
+	before := make([]jsontext.Value, len(rec.Input))
+	for i, id := range rec.Input {
+		o, err := c.store.Get(ctx, workspace, id)
+		if err != nil {
+			return nil, err
+		}
+		before[i] = o.Data
+	}
+	if len(r.Messages) == 0 {
+		return before, nil
+	}
+	ms, err := chat.ParseAll(r.Messages)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "messages: "+err.Error())
 	}
 	conv := &conversation{messages: ms}
 	n, ok := conv.since(rec)
 	if !ok {
-		return nil, memoryd.Errorf(memoryd.NotFound, "the conversation does not begin with the result of %s", id)
+		return nil, memoryd.Errorf(memoryd.NotFound, "the conversation does not begin with the result of %s", r.ID)
 	}
-	return append(before, messages[n:]...), nil
+	return append(before, r.Messages[n:]...), nil
 }
 
 // Page is a part of an original's text.
@@ -139,26 +148,28 @@ type Page struct {
 // maxPage bounds a page, in characters.
 const maxPage = 100_000
 
-// Read returns a page of the text of an original, in characters. For a message, that is the
-// text that a person would read; for anything else, its bytes.
-func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limit int) (Page, error) {
-	if !ValidID(id) {
-		return Page{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", id)
-	}
-	if offset < 0 || limit < 0 {
+// PageRequest requests a page of an original's text, in characters.
+type PageRequest struct {
+	OriginalRef
+
+	Offset, Limit int
+}
+
+// Read returns a page of the text of an original. For a message, that is the text that a person
+// would read; for anything else, its bytes.
+func (c *Compactor) Read(ctx context.Context, r PageRequest) (Page, error) {
+	if r.Offset < 0 || r.Limit < 0 {
 		return Page{}, memoryd.Errorf(memoryd.Invalid, "offset and limit must not be negative")
 	}
-	o, err := c.store.Get(ctx, cmp.Or(workspace, memoryd.DefaultWorkspace), id)
+	o, err := c.Original(ctx, r.OriginalRef)
 	if err != nil {
 		return Page{}, err
 	}
 	runes := []rune(textOf(o.Data, ""))
-	if limit == 0 || limit > maxPage {
-		limit = maxPage
-	}
-	from := min(offset, len(runes))
+	limit := min(cmp.Or(r.Limit, maxPage), maxPage)
+	from := min(r.Offset, len(runes))
 	to := min(len(runes), from+limit)
-	p := Page{ID: id, Text: string(runes[from:to]), Total: len(runes), Next: to}
+	p := Page{ID: r.ID, Text: string(runes[from:to]), Total: len(runes), Next: to}
 	if to == len(runes) {
 		p.Next = -1
 	}
@@ -174,16 +185,16 @@ type Hit struct {
 	Around  string `json:"around"`
 }
 
-// Search finds messages in the input of a compaction and of those before it, as Lookup does.
-func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limit int) ([]Hit, error) {
-	if strings.HasPrefix(id, "o_") && ValidID(id) {
-		return nil, memoryd.Errorf(memoryd.NotFound, "%q is an original, not a compaction", id)
-	}
-	return c.search(ctx, workspace, id, Wanted{Words: text, Limit: limit})
+// OriginalHits are the places found.
+type OriginalHits struct {
+	Hits []Hit `json:"hits"`
 }
 
-// Wanted is what to look up in a conversation.
+// Wanted is what to look up in the input of a compaction and of those before it: of the newest
+// of a Conversation, if there is one.
 type Wanted struct {
+	OriginalRef
+
 	Conversation string
 	// Words are words, identifiers, or the id of an original.
 	Words string
@@ -192,30 +203,39 @@ type Wanted struct {
 	Limit int
 }
 
-// Lookup finds messages among all that compactions removed from a conversation. Messages with
-// most of the words come first, then newer ones; a word counts more if fewer messages have
-// it. It fails with NotFound if nothing was removed from the conversation.
-func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]Hit, error) {
+// Search finds messages among those that compactions removed. Messages with most of the words
+// come first, then newer ones; a word counts more if fewer messages have it. It fails with
+// NotFound if nothing was removed from the conversation.
+func (c *Compactor) Search(ctx context.Context, q Wanted) (out OriginalHits, err error) {
 	switch {
-	case q.Conversation == "":
-		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id must not be empty")
 	case q.Kind != "" && !slices.Contains([]string{"user", "assistant", "call", "result"}, q.Kind):
-		return nil, memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
+		err = memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
+	case q.Conversation != "":
+		q.ID, err = c.latest(ctx, &q)
+	case strings.HasPrefix(q.ID, "o_") && ValidID(q.ID):
+		err = memoryd.Errorf(memoryd.NotFound, "%q is an original, not a compaction", q.ID)
 	}
-	workspace = cmp.Or(workspace, memoryd.DefaultWorkspace)
-	o, err := c.store.Get(ctx, workspace, newestID(q.Conversation))
+	if err == nil {
+		out.Hits, err = c.search(ctx, q)
+	}
+	return out, err
+}
+
+// latest is the id of the newest compaction of a conversation.
+func (c *Compactor) latest(ctx context.Context, q *Wanted) (id string, err error) {
+	o, err := c.store.Get(ctx, cmp.Or(q.Workspace, memoryd.DefaultWorkspace), newestID(q.Conversation))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var note newest
 	if err := json.Unmarshal(o.Data, &note); err != nil {
-		return nil, memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
+		return "", memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
 	}
-	return c.search(ctx, workspace, note.Latest, q)
+	return note.Latest, nil
 }
 
 // search looks through the input of a compaction, and of those whose summaries stand in it.
-func (c *Compactor) search(ctx context.Context, workspace, id string, q Wanted) ([]Hit, error) {
+func (c *Compactor) search(ctx context.Context, q Wanted) ([]Hit, error) {
 	words := strings.Fields(strings.ToLower(q.Words))
 	if len(words) == 0 {
 		return nil, memoryd.Errorf(memoryd.Invalid, "the query must not be empty")
@@ -223,10 +243,10 @@ func (c *Compactor) search(ctx context.Context, workspace, id string, q Wanted) 
 	var all []found
 	holds := make([]int, len(words)) // how many messages hold a word
 	seen := map[string]bool{}
-	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
-		messages, err := c.Undo(ctx, workspace, todo[0])
+	for todo := []string{q.ID}; len(todo) > 0; todo = todo[1:] {
+		messages, err := c.Undo(ctx, UndoRequest{OriginalRef: OriginalRef{q.Workspace, todo[0]}})
 		switch {
-		case memoryd.IsKind(err, memoryd.NotFound) && todo[0] != id: // it expired before the later ones
+		case memoryd.IsKind(err, memoryd.NotFound) && todo[0] != q.ID: // it expired before the later ones
 			continue
 		case err != nil:
 			return nil, err

@@ -192,23 +192,24 @@ func TestWhatWasLeftOutCanBeLookedUp(t *testing.T) {
 		}
 		ms = append(res.Messages, orders(6, "chat")...)
 	}
-	hits, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: "4200000002 keyboard", Limit: 5})
+	found, err := c.Search(t.Context(), compact.Wanted{OriginalRef: compact.OriginalRef{Workspace: "w"}, Conversation: "c-1", Words: "4200000002 keyboard", Limit: 5})
+	hits := found.Hits
 	if err != nil || len(hits) == 0 || !strings.Contains(hits[0].Around, "4200000002") {
 		t.Fatalf("%+v %v", hits, err)
 	}
-	if page, err := c.Read(t.Context(), "w", hits[0].ID, 0, 0); err != nil || !strings.Contains(page.Text, "4200000002") {
+	if page, err := c.Read(t.Context(), compact.PageRequest{OriginalRef: compact.OriginalRef{Workspace: "w", ID: hits[0].ID}}); err != nil || !strings.Contains(page.Text, "4200000002") {
 		t.Errorf("%+v %v", page, err)
 	}
-	if same, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: hits[0].ID, Limit: 5}); err != nil || len(same) == 0 || same[0].ID != hits[0].ID {
+	if same, err := c.Search(t.Context(), compact.Wanted{OriginalRef: compact.OriginalRef{Workspace: "w"}, Conversation: "c-1", Words: hits[0].ID, Limit: 5}); err != nil || len(same.Hits) == 0 || same.Hits[0].ID != hits[0].ID {
 		t.Errorf("by its id: %+v %v", same, err)
 	}
 	for kind, want := range map[string]bool{"result": true, "user": false} {
-		found, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: "delivered", Kind: kind, Limit: 5})
-		if err != nil || (len(found) > 0) != want {
+		found, err := c.Search(t.Context(), compact.Wanted{OriginalRef: compact.OriginalRef{Workspace: "w"}, Conversation: "c-1", Words: "delivered", Kind: kind, Limit: 5})
+		if err != nil || (len(found.Hits) > 0) != want {
 			t.Errorf("of kind %s: %+v %v", kind, found, err)
 		}
 	}
-	if _, err := c.Lookup(t.Context(), "other", compact.Wanted{Conversation: "c-1", Words: "keyboard", Limit: 5}); err == nil {
+	if _, err := c.Search(t.Context(), compact.Wanted{OriginalRef: compact.OriginalRef{Workspace: "other"}, Conversation: "c-1", Words: "keyboard", Limit: 5}); err == nil {
 		t.Error("another workspace can look it up")
 	}
 }

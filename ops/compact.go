@@ -11,14 +11,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CompactRequest is a request to make a conversation smaller.
-type CompactRequest = compact.Request
+// What is asked about compactions.
+type (
+	// CompactRequest is a request to make a conversation smaller.
+	CompactRequest = compact.Request
+	// CompactEvent is a progress event of a compaction.
+	CompactEvent = compact.Event
+	// GetOriginal requests the exact bytes of a message that a compaction removed.
+	GetOriginal = compact.OriginalRef
+	// ReadOriginal requests a page of its text.
+	ReadOriginal = compact.PageRequest
+	// SearchOriginals requests the places of words.
+	SearchOriginals = compact.Wanted
+	// OriginalHits are the places found.
+	OriginalHits = compact.OriginalHits
+	// UndoCompaction requests the input of a compaction.
+	UndoCompaction = compact.UndoRequest
+)
 
 // Compacted is the compacted conversation with a report.
 type Compacted struct{ compact.Result }
-
-// CompactEvent is a progress event of a compaction.
-type CompactEvent = compact.Event
 
 // JoinOverrides moves members of a request that are named like settings of its profile to the
 // overrides.
@@ -32,15 +44,10 @@ type CompactParams struct{}
 // Compactor compacts conversations and returns what it removed.
 type Compactor interface {
 	Compact(ctx context.Context, r compact.Request) (compact.Result, error)
-	// Read returns a page of an original's text. Search finds a text in the input of a compaction.
-	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
-	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
-	// Lookup searches the messages that compactions removed from a conversation.
-	Lookup(ctx context.Context, workspace string, q compact.Wanted) ([]compact.Hit, error)
-	// Undo returns the input of a compaction. UndoIn undoes it in a conversation that has grown
-	// since.
-	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
-	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
+	Original(ctx context.Context, r compact.OriginalRef) (compact.Original, error)
+	Read(ctx context.Context, r compact.PageRequest) (compact.Page, error)
+	Search(ctx context.Context, q compact.Wanted) (compact.OriginalHits, error)
+	Undo(ctx context.Context, r compact.UndoRequest) ([]jsontext.Value, error)
 }
 
 func (d *Deps) compact(ctx context.Context, r CompactRequest) (*Compacted, error) {
@@ -78,72 +85,4 @@ func (o Originals) Put(ctx context.Context, workspace string, items []compact.Or
 func (o Originals) Get(ctx context.Context, workspace, id string) (compact.Original, error) {
 	r, err := o.Records.Record(ctx, originalKey(workspace, id))
 	return compact.Original{ID: id, Data: r.Data}, err
-}
-
-// GetOriginal requests a message that a compaction removed.
-type GetOriginal struct{ Workspace, ID string }
-
-// ReadOriginal requests a page of an original's text; offsets count characters.
-type ReadOriginal struct {
-	GetOriginal
-
-	Offset, Limit int
-}
-
-// originalPage is a page of an original's text.
-type originalPage = compact.Page
-
-// SearchOriginals requests the places of a text in the input of a compaction. With a Conversation,
-// it requests the messages of that Kind that were removed from it and contain the words.
-type SearchOriginals struct {
-	GetOriginal
-
-	Conversation string
-	Text, Kind   string
-	Limit        int
-}
-
-// OriginalHits are the places found.
-type OriginalHits struct {
-	Hits []compact.Hit `json:"hits"`
-}
-
-// UndoCompaction requests the input of a compaction. With Messages, it requests that conversation
-// as it would be without the compaction.
-type UndoCompaction struct {
-	GetOriginal
-
-	Messages []jsontext.Value
-}
-
-// getOriginal gives the exact bytes of a message.
-func (d *Deps) getOriginal(ctx context.Context, r GetOriginal) ([]byte, error) {
-	if !compact.ValidID(r.ID) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
-	}
-	kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
-	return kept.Data, err
-}
-
-func (d *Deps) readOriginal(ctx context.Context, r ReadOriginal) (originalPage, error) {
-	return d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
-}
-
-func (d *Deps) searchOriginals(ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
-	if r.Conversation != "" {
-		h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{
-			Conversation: r.Conversation, Words: r.Text, Kind: r.Kind,
-			Limit: r.Limit,
-		})
-	} else {
-		h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
-	}
-	return h, err
-}
-
-func (d *Deps) undoCompaction(ctx context.Context, r UndoCompaction) ([]jsontext.Value, error) {
-	if len(r.Messages) == 0 {
-		return d.Compactor.Undo(ctx, r.Workspace, r.ID)
-	}
-	return d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/compact"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/access"
@@ -44,7 +43,6 @@ type Deps struct {
 	Told      *Told // which runs asked for advice
 	Forecasts *preflight.Cache
 	Compactor Compactor
-	Originals compact.Originals
 	Mover     *backup.Actions
 	Ledger    *usage.Ledger
 	Audit     *access.Audit // logs decisions

@@ -30,7 +30,7 @@ func TestASearchLooksThroughSomeCallsHoweverLongItTakes(t *testing.T) {
 	view := survey.New(s, log, time.Now)
 	t.Cleanup(view.Stop)
 	asked := 0
-	f := plan(t, 100).Build(ops.Deps{Store: s, Keyed: func() bool { return false }, Survey: view, Logger: log, Now: func() time.Time {
+	f := plan(t, 100).Build(ops.Deps{Store: s, Compactor: struct{ ops.Compactor }{}, Keyed: func() bool { return false }, Survey: view, Logger: log, Now: func() time.Time {
 		asked++
 		return noon.Add(time.Duration(asked) * time.Second)
 	}}, nil)

@@ -16,6 +16,7 @@ import (
 	"reflect"
 
 	"memoryd"
+	"memoryd/compact"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -48,8 +49,8 @@ type Flows struct {
 	ListPending        Flow[ListPending, PendingPage]
 	Decide             Flow[Decide, Decided]
 	ListLineOutcomes   Flow[memoryd.ToolRef, LineOutcomes]
-	GetOriginal        Flow[GetOriginal, []byte]
-	ReadOriginal       Flow[ReadOriginal, originalPage]
+	GetOriginal        Flow[GetOriginal, compact.Original]
+	ReadOriginal       Flow[ReadOriginal, compact.Page]
 	SearchOriginals    Flow[SearchOriginals, OriginalHits]
 	UndoCompaction     Flow[UndoCompaction, []jsontext.Value]
 	ReportUsage        Flow[ReportUsage, UsageReport]

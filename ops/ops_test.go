@@ -103,7 +103,7 @@ func newFixture(t *testing.T, s store.Store, keep int) *fixture {
 	view := survey.New(s, log, time.Now)
 	t.Cleanup(view.Stop)
 	f.Flows = plan(t, keep).Build(ops.Deps{
-		Store: s, Judge: f.judge, Wait: time.Second, Reader: ops.MemoryReader{Store: s, Recent: 2, Cache: ops.NewStatisticsCache(10)},
+		Store: s, Judge: f.judge, Wait: time.Second, Compactor: struct{ ops.Compactor }{}, Reader: ops.MemoryReader{Store: s, Recent: 2, Cache: ops.NewStatisticsCache(10)},
 		Names: ops.NewNames(s, time.Now), Told: ops.NewTold(), Intake: accounts.NewIntake(time.Now), Survey: view,
 		Audit: access.NewAudit(s, log, time.Now), Redaction: ops.NewRedaction(s, ops.Privacy{}, log, time.Now), Keyed: func() bool { return true },
 		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: configtest.Section[revisions.Config]("revisions"), Now: time.Now},

@@ -187,7 +187,7 @@ func (d *dashboard) undo(r *request) error {
 	v := newCompaction()
 	v.ID = r.arg("id")
 	messages, err := d.Flows.UndoCompaction.Run(r.Context(),
-		ops.UndoCompaction{GetOriginal: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
+		ops.UndoCompaction{OriginalRef: ops.GetOriginal{Workspace: r.Workspace, ID: v.ID}})
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (a *app) deps() ops.Deps {
 	a.audit = access.NewAudit(a.store, a.log, time.Now)
 	return ops.Deps{
 		Store: a.store, Names: ops.NewNames(a.store, time.Now), Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
-		Revisions: a.revisions, Told: ops.NewTold(), Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
+		Revisions: a.revisions, Told: ops.NewTold(), Forecasts: forecasts, Compactor: a.newCompactor(originals, mask),
 		Mover: &backup.Actions{
 			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
