@@ -86,6 +86,21 @@ func TestAPersonBeatsTheJudge(t *testing.T) {
 	}
 }
 
+// What is told of a corrected call is what is told of it afterwards.
+func TestACorrectedCallIsShownAsItIsStored(t *testing.T) {
+	h := newHandler(t, mem.New())
+	ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"1"}]}`)
+	ask(h, "POST", "/summary_tool_memory", `{"tool_names":"t"}`)
+	path := "/v1/workspaces/default/tools/t/calls/"
+	c := decode[wire.CallList](t, ask(h, "GET", strings.TrimSuffix(path, "/"), "").Body.String()).Calls[0]
+	for _, method := range []string{"PUT", "DELETE"} {
+		said := ask(h, method, path+c.ID+"/evaluation", `{"score":0,"by":"ann"}`).Body.String()
+		if kept := ask(h, "GET", path+c.ID, "").Body.String(); said != kept || !strings.Contains(said, `"is_summarized":true`) {
+			t.Errorf("%s: got\n%s, and then\n%s", method, said, kept)
+		}
+	}
+}
+
 func TestAKnownAnswerIsNotSentAgain(t *testing.T) {
 	h := newHandler(t, mem.New())
 	body := `{"tool_names":"t","include_history":false}`

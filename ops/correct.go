@@ -73,7 +73,7 @@ func (d *Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err 
 	}
 	d.Corrected(ctx, before, call.Evaluation)
 	d.Survey.Changed(r.ToolRef)
-	return StoredCall{Call: call}, nil
+	return d.getCall(ctx, GetCall{r.ToolRef, r.Key})
 }
 
 func (c Correction) check() error {
@@ -178,8 +178,9 @@ func (d *Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err er
 	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: e}); err != nil {
 		return out, err
 	}
-	err = d.Store.DeleteRecord(ctx, correctionKey(r.ToolRef, r.Key))
 	d.Survey.Changed(r.ToolRef)
-	call.Evaluation = e
-	return StoredCall{Call: call}, err
+	if err := d.Store.DeleteRecord(ctx, correctionKey(r.ToolRef, r.Key)); err != nil {
+		return out, err
+	}
+	return d.getCall(ctx, GetCall{r.ToolRef, r.Key})
 }
