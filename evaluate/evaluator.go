@@ -278,7 +278,7 @@ const (
 func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
-		ref: c.ToolRef, key: c.Key, opinion: o, cache: d.keysOf(c), source: c.Source(), metadata: bytes.Clone(c.Metadata),
+		ref: c.ToolRef, key: c.Key, opinion: o, source: c.Source(), metadata: bytes.Clone(c.Metadata),
 		before: c.Evaluation, done: make(chan struct{}), from: ctx, until: c.Evaluation.NotBefore,
 	}
 	j.like = j.cache.judge

@@ -56,6 +56,7 @@ type opinion struct {
 	facts bound // that hold also for what a person says of a kind
 	sure  bool
 	brief brief
+	cache keys
 	kind  *reading.Kind  // nil where nobody needs it
 	known *kinds.Verdict // on the kind; nil where there is none
 	tool  *profile
@@ -89,7 +90,7 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 		o.bound = bound{ceiling: v.Score, alone: true}
 		return o
 	}
-	o.brief = newBrief(c, &d.cfg)
+	o.brief, o.cache = newBrief(c, &d.cfg), d.keysOf(c)
 	addressed := addressesJudge(o.brief)
 	o.bound, o.facts = boundOf(c, addressed, v), factsOf(c, addressed, v)
 	o.bound.alone = o.bound.alone || alone
@@ -129,7 +130,7 @@ func (d *Evaluator) withoutModel(ctx context.Context, c *memoryd.Call, o *opinio
 		d.counters.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
 		return decision{o.ruled, o.ruled}, true
 	}
-	known, ok := d.cache.find(ctx, d.keysOf(c), d.now())
+	known, ok := d.cache.find(ctx, o.cache, d.now())
 	if !ok {
 		return decision{}, false
 	}

@@ -108,10 +108,10 @@ func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 
 func TestVerdictKeysTellCallsApart(t *testing.T) {
 	base := someCall(1, "out")
-	key := evaluationKey("v", &base)
+	key := evaluationKey("v", &base, memoryd.InputText(base.Input))
 	same := base
 	same.Input, same.TimeCost, same.CreateTime = []byte("{ \"query\" : \"q1\" }"), 7, "2026-01-01"
-	if evaluationKey("v", &same) != key {
+	if evaluationKey("v", &same, memoryd.InputText(same.Input)) != key {
 		t.Error("white space or costs change the key")
 	}
 	for name, change := range map[string]func(*memoryd.Call){
@@ -122,11 +122,11 @@ func TestVerdictKeysTellCallsApart(t *testing.T) {
 	} {
 		c := base
 		change(&c)
-		if evaluationKey("v", &c) == key {
+		if evaluationKey("v", &c, memoryd.InputText(c.Input)) == key {
 			t.Errorf("another %s has the same key", name)
 		}
 	}
-	if evaluationKey("w", &base) == key {
+	if evaluationKey("w", &base, memoryd.InputText(base.Input)) == key {
 		t.Error("another judge has the same key")
 	}
 }

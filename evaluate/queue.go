@@ -18,7 +18,6 @@ type job struct {
 	ref memoryd.ToolRef
 	key memoryd.CallKey
 	opinion
-	cache keys
 	// source is who recorded the call. Of jobs with the same like one is judged, and the others
 	// take its evaluation.
 	source string

@@ -155,10 +155,10 @@ func (d *Evaluator) putBack(ctx context.Context, jobs []*job) {
 	d.write(ctx, list)
 }
 
-// verdictKey is the identity of an evaluation: calls with the same key get the same
-// one from the model. It is the first 16 bytes of SHA-256 over all parts, each
-// with its length before it. Costs and times do not count.
-func evaluationKey(judgeVersion string, c *memoryd.Call) [16]byte {
+// evaluationKey is the identity of an evaluation of a call, whose input text is given: calls
+// with the same key get the same one from the model. It is the first 16 bytes of SHA-256 over all
+// parts, each with its length before it. Costs and times do not count.
+func evaluationKey(judgeVersion string, c *memoryd.Call, input []byte) [16]byte {
 	h := sha256.New()
 	var n [8]byte
 	part := func(b []byte) {
@@ -169,7 +169,7 @@ func evaluationKey(judgeVersion string, c *memoryd.Call) [16]byte {
 	part([]byte(judgeVersion))
 	part([]byte(c.Workspace))
 	part([]byte(c.Tool))
-	part(memoryd.InputText(c.Input))
+	part(input)
 	part([]byte(c.Output))
 	if c.Success {
 		part([]byte("success"))
@@ -193,11 +193,9 @@ func likeOf(c *memoryd.Call, k *reading.Kind) (like [16]byte) {
 type keys struct{ person, judge [16]byte }
 
 func (d *Evaluator) keysOf(c *memoryd.Call) keys {
-	return keys{personKey(c), evaluationKey(d.version, c)}
+	input := memoryd.InputText(c.Input)
+	return keys{evaluationKey("person", c, input), evaluationKey(d.version, c, input)}
 }
-
-// personKey is the identity of a person's evaluation.
-func personKey(c *memoryd.Call) [16]byte { return evaluationKey("person", c) }
 
 // known is an evaluation that was reached before.
 type known struct {

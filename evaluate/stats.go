@@ -178,7 +178,7 @@ func (d *Evaluator) Overruled(ctx context.Context, call memoryd.Call, e memoryd.
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
 	e.Overruled = nil
-	if err := d.cache.keep(ctx, personKey(&call), e, d.now()); err != nil {
+	if err := d.cache.keep(ctx, d.keysOf(&call).person, e, d.now()); err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		return err
 	}
