@@ -94,19 +94,38 @@ func saysNothing(output string) bool {
 	return false
 }
 
-// Signs that a text speaks to the judge. One alone is common in honest text;
-// see addressesJudge.
+// sign is how text speaks to the judge. Each text of its form holds one of the words, which are
+// looked for first: that is a hundred times as fast.
+type sign struct {
+	words []string
+	form  *regexp.Regexp
+}
+
+func (s *sign) in(text string) bool {
+	return slices.ContainsFunc(s.words, func(word string) bool { return strings.Contains(text, word) }) && s.form.MatchString(text)
+}
+
+// The signs. One alone is common in honest text; see addressesJudge.
 var (
-	signOverride = regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass)\b(?:\W+\w+){0,4}?\W+(?:above|previous|prior|preceding|earlier|before|instructions?|rules?|guidelines?|criteria|prompt)\b`)
-	signNaming   = regexp.MustCompile(`\b(?:evaluator|judge|grader|reviewer|language model|llm|ai (?:model|assistant)|assistant)s?\b ?[:,!]|` +
-		`\b(?:dear|note to|attention|message to|instructions? (?:to|for)|as) (?:an? |the |all )?(?:evaluator|judge|grader|reviewer|llm|ai)\b|` +
-		`\bsystem (?:note|message|prompt|override|update)\b|\byou are (?:an?|the|now) (?:\w+ )?(?:judge|evaluator|grader)\b`)
-	signScore = regexp.MustCompile(`\b(?:scored?|scores|rate|rated|rating|grade|graded|mark|evaluate|evaluation|judge)\b(?:\W+\w+){0,6}?\W+(?:1\.0|0\.5|0\.0|[01]|10/10|100|full|maximum|perfect|highest|lowest|success(?:ful)?|fail(?:ed|ure)?)\b|` +
-		`\b(?:assign|give|return|award|set)\b(?:\W+\w+){0,6}?\W+(?:scores?|ratings?|grade|marks?)\b|` +
-		`\bcall (?:was|is|should be|must be)(?: \w+){0,3}? (?:perfect|successful|a success|flawless|correct)\b`)
-	signForged = regexp.MustCompile(`"score" ?: ?"?(?:0|1|0\.5|0\.0|1\.0)\b`)
-	signFields = regexp.MustCompile(`"(?:failed_checks|evaluation|verdicts)" ?:`)
-	signMarks  = regexp.MustCompile(`(?:^|[^<])<<<(?:data|end) \w+>>>`)
+	signOverride = sign{
+		[]string{"ignore", "disregard", "forget", "override", "bypass"},
+		regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass)\b(?:\W+\w+){0,4}?\W+(?:above|previous|prior|preceding|earlier|before|instructions?|rules?|guidelines?|criteria|prompt)\b`),
+	}
+	signNaming = sign{
+		[]string{"evaluator", "judge", "grader", "reviewer", "language model", "llm", "ai model", " ai", "assistant", "system "},
+		regexp.MustCompile(`\b(?:evaluator|judge|grader|reviewer|language model|llm|ai (?:model|assistant)|assistant)s?\b ?[:,!]|` +
+			`\b(?:dear|note to|attention|message to|instructions? (?:to|for)|as) (?:an? |the |all )?(?:evaluator|judge|grader|reviewer|llm|ai)\b|` +
+			`\bsystem (?:note|message|prompt|override|update)\b|\byou are (?:an?|the|now) (?:\w+ )?(?:judge|evaluator|grader)\b`),
+	}
+	signScore = sign{
+		[]string{"score", "rate", "rating", "grade", "mark", "evaluat", "judge", "call "},
+		regexp.MustCompile(`\b(?:scored?|scores|rate|rated|rating|grade|graded|mark|evaluate|evaluation|judge)\b(?:\W+\w+){0,6}?\W+(?:1\.0|0\.5|0\.0|[01]|10/10|100|full|maximum|perfect|highest|lowest|success(?:ful)?|fail(?:ed|ure)?)\b|` +
+			`\b(?:assign|give|return|award|set)\b(?:\W+\w+){0,6}?\W+(?:scores?|ratings?|grade|marks?)\b|` +
+			`\bcall (?:was|is|should be|must be)(?: \w+){0,3}? (?:perfect|successful|a success|flawless|correct)\b`),
+	}
+	signForged = sign{[]string{`"score"`}, regexp.MustCompile(`"score" ?: ?"?(?:0|1|0\.5|0\.0|1\.0)\b`)}
+	signFields = sign{[]string{`"failed_checks"`, `"evaluation"`, `"verdicts"`}, regexp.MustCompile(`"(?:failed_checks|evaluation|verdicts)" ?:`)}
+	signMarks  = sign{[]string{"<<<"}, regexp.MustCompile(`(?:^|[^<])<<<(?:data|end) \w+>>>`)}
 )
 
 // addressesJudge reports text that tries to set its own evaluation: an order about
@@ -121,15 +140,15 @@ func addressesJudge(b brief) bool {
 
 func textAddressesJudge(s string) bool {
 	s = strings.ToLower(textsafe.Visible(s))
-	return slices.ContainsFunc(addresses[:], func(signs []*regexp.Regexp) bool {
-		return !slices.ContainsFunc(signs, func(sign *regexp.Regexp) bool { return !sign.MatchString(s) })
+	return slices.ContainsFunc(addresses[:], func(signs []*sign) bool {
+		return !slices.ContainsFunc(signs, func(sign *sign) bool { return !sign.in(s) })
 	})
 }
 
 // addresses are the signs that, all of one row together, show that a text speaks to the judge.
-var addresses = [...][]*regexp.Regexp{
-	{signScore, signOverride},
-	{signScore, signNaming},
-	{signForged, signFields},
-	{signMarks},
+var addresses = [...][]*sign{
+	{&signOverride, &signScore},
+	{&signNaming, &signScore},
+	{&signForged, &signFields},
+	{&signMarks},
 }

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 
 	"memoryd"
+
+	"pgregory.net/rapid"
 )
 
 // A model that obeys whatever it reads and always gives full marks: the evaluation
@@ -97,6 +99,21 @@ func TestOrdersToTheJudge(t *testing.T) {
 		c := memoryd.Call{Output: text}
 		if addressesJudge(newBrief(&c, &Config{MaxInput: 800, MaxOutput: 1200})) {
 			t.Errorf("an honest output is suspected: %q", text)
+		}
+	}
+}
+
+// What a sign looks for first stands in each text of its form.
+func TestNoTextOfASignIsPassedOver(t *testing.T) {
+	for _, signs := range addresses {
+		for _, s := range signs {
+			texts := rapid.StringMatching(s.form.String())
+			rapid.Check(t, func(rt *rapid.T) {
+				text := strings.ToLower(texts.Draw(rt, "text"))
+				if s.form.MatchString(text) && !s.in(text) {
+					rt.Fatalf("%q holds none of %q", text, s.words)
+				}
+			})
 		}
 	}
 }
