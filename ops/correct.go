@@ -182,5 +182,5 @@ func (d *Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err er
 	if err := d.Store.DeleteRecord(ctx, correctionKey(r.ToolRef, r.Key)); err != nil {
 		return out, err
 	}
-	return d.getCall(ctx, GetCall{r.ToolRef, r.Key})
+	return d.getCall(ctx, GetCall(r))
 }
