@@ -2,8 +2,6 @@ package compact
 
 import (
 	"time"
-
-	"memoryd"
 )
 
 // Config configures a Compactor.
@@ -47,7 +45,7 @@ type ModelSettings struct {
 	Timeout  time.Duration `yaml:"-"`
 	// OnFailure is "extract" (use the deterministic summary) or "keep" (return the
 	// conversation unchanged).
-	OnFailure string `yaml:"on_failure"`
+	OnFailure string `yaml:"on_failure" must:"extract or keep"`
 }
 
 // UnmarshalYAML decodes a section and keeps constants that are not settings. A request can
@@ -72,12 +70,6 @@ func (c Config) Validate() error {
 		if _, _, err := c.profileFor(Request{Profile: name, MaxInputTokens: 1}); err != nil {
 			return err
 		}
-	}
-	if c.KeepOriginals < 0 {
-		return memoryd.Errorf(memoryd.Invalid, "keep_originals must not be negative")
-	}
-	if on := c.Model.OnFailure; on != "extract" && on != "keep" {
-		return memoryd.Errorf(memoryd.Invalid, "model.on_failure must be extract or keep")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func check(n *yaml.Node, t reflect.Type, path string, whole bool) (problems []Pr
 }
 
 // numbers are those in a tag.
-var numbers = regexp.MustCompile(`\d+[smh]?`)
+var numbers = regexp.MustCompile(`\d+(?:ms|[smh])?`)
 
 // broken says how a value breaks what the tag must of its field says: "a, b or c" or "one of a, b, c" of a text; "1 to 9",
 // "at least 1", "0 or more", "more than 0" or "at least 0 and below 1" of a number. No duration is below 0.

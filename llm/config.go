@@ -1,9 +1,7 @@
 package llm
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"time"
@@ -12,9 +10,6 @@ import (
 // backendOpenAI is the only backend: a server that speaks OpenAI's chat
 // completions protocol.
 const backendOpenAI = "openai_compatible"
-
-// maxPrice bounds the price of a million tokens, in any currency.
-const maxPrice = 1_000_000_000
 
 // proxyEnvironment is the Proxy that stands for the environment's.
 const proxyEnvironment = "environment"
@@ -38,12 +33,12 @@ type Config struct {
 	Proxy string `yaml:"proxy"`
 
 	// Temperature is sent with each request, even if it is 0, unless the model does not accept one.
-	Temperature float64 `yaml:"temperature"`
+	Temperature float64 `yaml:"temperature" must:"0 to 2"`
 	// MaxTokens limits answers whose Prompt sets no limit; 0 leaves the limit to the server.
-	MaxTokens int `yaml:"max_tokens"`
+	MaxTokens int `yaml:"max_tokens" must:"0 to 2147483647"`
 
 	// AttemptTimeout limits one HTTP request, up to the last byte of the reply.
-	AttemptTimeout time.Duration `yaml:"attempt_timeout"`
+	AttemptTimeout time.Duration `yaml:"attempt_timeout" must:"at least 1ms"`
 	// TotalTimeout limits a request from its first attempt to its end, with the waits between
 	// attempts. The context limits the wait in the queue before that. A request fails rather than
 	// wait for a longer pause of the server.
@@ -51,13 +46,13 @@ type Config struct {
 	// Retries is how often a request is repeated after a fault of the server or the network, within
 	// the retry budget (a tenth of the first attempts, plus one every ten seconds). Refusals (429)
 	// do not count: those requests return to the queue.
-	Retries int `yaml:"retries"`
+	Retries int `yaml:"retries" must:"0 to 2147483647"`
 
 	// MaxConcurrency limits the requests in flight to each model.
-	MaxConcurrency int `yaml:"max_concurrency"`
+	MaxConcurrency int `yaml:"max_concurrency" must:"1 to 2147483647"`
 	// RequestsPerMinute and TokensPerMinute are the server's limits; 0 means unknown.
-	RequestsPerMinute int `yaml:"requests_per_minute"`
-	TokensPerMinute   int `yaml:"tokens_per_minute"`
+	RequestsPerMinute int `yaml:"requests_per_minute" must:"0 to 2147483647"`
+	TokensPerMinute   int `yaml:"tokens_per_minute" must:"0 to 2147483647"`
 	// Burst is how much of these limits can be used at once, as a duration: 60s is the share of a
 	// whole minute. 0 means unknown, and spreads requests evenly.
 	Burst time.Duration `yaml:"burst"`
@@ -67,8 +62,8 @@ type Config struct {
 	// PricePrompt and PriceCompletion are the prices of a million tokens of ModelName, in your
 	// currency. They also apply where the model is a fallback of another entry. If both are 0, the
 	// price is unknown.
-	PricePrompt     float64 `yaml:"price_prompt"`
-	PriceCompletion float64 `yaml:"price_completion"`
+	PricePrompt     float64 `yaml:"price_prompt" must:"0 to 1000000000"`
+	PriceCompletion float64 `yaml:"price_completion" must:"0 to 1000000000"`
 
 	// FallbackModels are used, in order, while the models before them are unknown to the server,
 	// failing, or paused for longer than FallbackAfter.
@@ -78,7 +73,7 @@ type Config struct {
 	BreakerFailures int `yaml:"-"`
 	// ProbeInterval is how long the client waits after the server rejected its key, its quota ran
 	// out, or the model is unknown.
-	ProbeInterval time.Duration `yaml:"probe_interval"`
+	ProbeInterval time.Duration `yaml:"probe_interval" must:"at least 1s"`
 }
 
 // UnmarshalYAML decodes an entry and keeps constants that are not settings: a request may
@@ -93,7 +88,7 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	return err
 }
 
-// Validate returns the first invalid setting, by its YAML key.
+// Validate returns the first setting, by its YAML key, that is invalid whatever the tags say.
 func (c Config) Validate() error {
 	if c.Backend != backendOpenAI {
 		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, backendOpenAI)
@@ -109,39 +104,10 @@ func (c Config) Validate() error {
 			return fmt.Errorf("proxy: %w", err)
 		}
 	}
-	if !(c.Temperature >= 0 && c.Temperature <= 2) {
-		return fmt.Errorf("temperature: %v is not between 0 and 2", c.Temperature)
-	}
-	for key, price := range map[string]float64{"price_prompt": c.PricePrompt, "price_completion": c.PriceCompletion} {
-		if !(price >= 0 && price <= maxPrice) {
-			return fmt.Errorf("%s: %v is not between 0 and %d", key, price, maxPrice)
-		}
-	}
 	if slices.Contains(c.FallbackModels, "") {
 		return fmt.Errorf("fallback_models: a name must not be empty")
 	}
-	return c.validateRanges()
-}
-
-func (c Config) validateRanges() error {
-	number := func(key string, value, least int) error {
-		if value < least || value > math.MaxInt32 {
-			return fmt.Errorf("%s: %d is not between %d and %d", key, value, least, math.MaxInt32)
-		}
-		return nil
-	}
-	duration := func(key string, value, least time.Duration) error {
-		if value < least {
-			return fmt.Errorf("%s: %v is less than %v", key, value, least)
-		}
-		return nil
-	}
-	return cmp.Or(
-		number("max_tokens", c.MaxTokens, 0), number("retries", c.Retries, 0), number("max_concurrency", c.MaxConcurrency, 1),
-		number("requests_per_minute", c.RequestsPerMinute, 0), number("tokens_per_minute", c.TokensPerMinute, 0),
-		duration("attempt_timeout", c.AttemptTimeout, time.Millisecond), duration("burst", c.Burst, 0),
-		duration("probe_interval", c.ProbeInterval, time.Second),
-	)
+	return nil
 }
 
 // checkURL accepts "" and an absolute http or https address without user,

@@ -21,19 +21,10 @@ func TestDefaultIsValid(t *testing.T) {
 
 func TestValidateNamesTheKey(t *testing.T) {
 	tests := map[string]func(*llm.Config){
-		"backend":             func(c *llm.Config) { c.Backend = "other" },
-		"model_name":          func(c *llm.Config) { c.ModelName = "" },
-		"base_url":            func(c *llm.Config) { c.BaseURL = "ftp://x" },
-		"temperature":         func(c *llm.Config) { c.Temperature = 3 },
-		"max_tokens":          func(c *llm.Config) { c.MaxTokens = -1 },
-		"attempt_timeout":     func(c *llm.Config) { c.AttemptTimeout = 0 },
-		"retries":             func(c *llm.Config) { c.Retries = -1 },
-		"max_concurrency":     func(c *llm.Config) { c.MaxConcurrency = 0 },
-		"requests_per_minute": func(c *llm.Config) { c.RequestsPerMinute = -1 },
-		"tokens_per_minute":   func(c *llm.Config) { c.TokensPerMinute = -1 },
-		"burst":               func(c *llm.Config) { c.Burst = -1 },
-		"fallback_models":     func(c *llm.Config) { c.FallbackModels = []string{""} },
-		"probe_interval":      func(c *llm.Config) { c.ProbeInterval = 0 },
+		"backend":         func(c *llm.Config) { c.Backend = "other" },
+		"model_name":      func(c *llm.Config) { c.ModelName = "" },
+		"base_url":        func(c *llm.Config) { c.BaseURL = "ftp://x" },
+		"fallback_models": func(c *llm.Config) { c.FallbackModels = []string{""} },
 	}
 	for key, change := range tests {
 		c := configtest.Section[llm.Config]("llm.default")

@@ -15,7 +15,7 @@ type Config struct {
 	Endpoint string `yaml:"otlp_endpoint"`
 	// Sample is the share of requests that are traced, from 0 to 1. For a request with a
 	// traceparent header, the header decides.
-	Sample float64 `yaml:"sample"`
+	Sample float64 `yaml:"sample" must:"0 to 1"`
 	// HashNames replaces the names of workspaces and tools by a hash.
 	HashNames bool `yaml:"hash_names"`
 	// Queue is how many spans may wait to be sent; further ones are dropped.
@@ -40,9 +40,6 @@ func (c Config) Validate() error {
 		if _, err := tracesURL(c.Endpoint); err != nil {
 			return fmt.Errorf("otlp_endpoint: %w", err)
 		}
-	}
-	if !(c.Sample >= 0 && c.Sample <= 1) {
-		return fmt.Errorf("sample: must be 0 to 1, got %v", c.Sample)
 	}
 	return nil
 }

@@ -300,7 +300,6 @@ func TestEachWrongSettingIsNamed(t *testing.T) {
 	for want, change := range map[string]func(*trace.Config){
 		"otlp_endpoint: must be an address":      func(c *trace.Config) { c.Endpoint = "localhost:4318" },
 		"otlp_endpoint: must hold neither":       func(c *trace.Config) { c.Endpoint = "http://user:pw@host:4318" },
-		"sample: must be 0 to 1":                 func(c *trace.Config) { c.Sample = 1.5 },
 		"otlp_endpoint: must be an address such": func(c *trace.Config) { c.Endpoint = "grpc://host:4317" },
 	} {
 		cfg := configtest.Section[trace.Config]("trace")
