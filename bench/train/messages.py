@@ -46,8 +46,9 @@ KINDS = (".py", ".js", ".json", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".vue", "
 LANGUAGES = re.compile(r"/(de|fr|es|pt_BR|it|nl|ru|zh_Hans|zh_CN|ja|ko|pl|tr|ar|sv|cs|vi|uk)[/.]")
 
 HOSTS = [lambda s, v: f"{s}.{v}", lambda s, v: f"mcp__{s}__{v}", lambda s, v: f"{s}_{v}", lambda s, v: f"{v}_{s}"]
-READERS = ["get_help", "read", "describe", "show", "docs", "search", "explain", "ask"]
-VERBS = ["get", "find", "list", "read", "run", "call", "save", "update", "submit", "apply", "create", "set", "request", "process", "remove"]
+# What tools do; those that read may also explain something.
+READERS = ["get_help", "read", "describe", "show", "docs", "search", "explain", "ask", "get", "find", "list"]
+VERBS = [*READERS, "run", "call", "save", "update", "submit", "apply", "create", "set", "request", "process", "remove"]
 # Forms that say nothing of the outcome, most often none.
 FORMS = [None, None, None, None, "message", "detail", "text", "msg"]
 # Records that an explanation stands in, most often none.
@@ -318,22 +319,26 @@ def some(messages, most):
     return [unique[k] for k in sorted(unique, key=number)[:most]]
 
 
-def calls(package, messages, filler):
-    for label, message in messages:
-        turn = number(json.dumps(message))
-        verbs = READERS if label == "text" else VERBS
-        tool = HOSTS[turn % 4](package, verbs[turn // 4 % len(verbs)])
-        form = (RECORDS if label == "text" else FORMS)[turn // 50 % len(FORMS)]
-        if isinstance(message, dict):
-            filled = {k: filler.fill(v) for k, v in message.items()}
-            values, out = sum((v for _, v in filled.values()), []), json.dumps({k: v for k, (v, _) in filled.items()})
-        else:
-            out, values = filler.fill(message.strip())
-            if form:
-                word = filler.value("", message, len(values))
-                out = json.dumps(form(out, word, turn) if label == "text" else {form: out}, ensure_ascii=False)
-        given = {f"arg{i + 1}": v for i, v in enumerate(values[:2])}
-        yield f"@@ {tool} | {'ok' if label == 'text' else label} | {json.dumps(given)}\n{out}\n"
+def tool(package, label, text, shown):
+    """The name of a tool. Any may fail; what explains something is of one that reads."""
+    verbs = READERS if label == "text" else VERBS
+    return HOSTS[number(json.dumps(text)) % 4](package, verbs[number(shown) // 4 % len(verbs)])
+
+
+def output(package, label, message, filler):
+    """A message as the output of a tool of a package."""
+    turn = number(json.dumps(message))
+    form = (RECORDS if label == "text" else FORMS)[turn // 50 % len(FORMS)]
+    if isinstance(message, dict):
+        filled = {k: filler.fill(v) for k, v in message.items()}
+        values, out = sum((v for _, v in filled.values()), []), json.dumps({k: v for k, (v, _) in filled.items()})
+    else:
+        out, values = filler.fill(message.strip())
+        if form:
+            word = filler.value("", message, len(values))
+            out = json.dumps(form(out, word, turn) if label == "text" else {form: out}, ensure_ascii=False)
+    given = {f"arg{i + 1}": v for i, v in enumerate(values[:2])}
+    return f"@@ {tool(package, label, message, out)} | {'ok' if label == 'text' else label} | {json.dumps(given)}\n{out}\n"
 
 
 def catalogues():
@@ -383,10 +388,11 @@ def main():
             package = key(re.split(r"-\d|\.tgz", archive)[0])
             english, others = collect(os.path.join(sys.argv[1], archive))
             for label in ("error", "ok"):
-                got = list(calls(package, some([m for m in english if m[0] == label], english_most) +
-                                 some([m for m in others if m[0] == label], translated_most), filler))
+                taken = [m for found, most in ((english, english_most), (others, translated_most))
+                         for m in some([m for m in found if m[0] == label], most)]
+                got = [output(package, *m, filler) for m in taken]
                 made += got[:failures_most[0]] if failures_most and label == "error" else got
-            made += calls(package, some([m for m in english if m[0] == "text"], texts_most), filler)
+            made += [output(package, *m, filler) for m in some([m for m in english if m[0] == "text"], texts_most)]
         write(name, "".join(made))
 
 

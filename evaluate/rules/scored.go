@@ -19,9 +19,7 @@ const (
 	complaintBar = 0.35 // of what a tool does, where a line of its output begins as a message of an error
 	messageBar   = 0.5
 	contentBar   = 0.72
-	commandBar   = 0.55 // of a command that does more than show what others wrote
-	memberBar    = 0.75 // of a structure, whose members are data more often than not
-	toldBar      = 0.9  // of a call whose source is known to report the tool's failures, and did not
+	toldBar      = 0.95 // of a call whose source is known to report the tool's failures, and did not
 	nothingBar   = 0.6
 	soughtBar    = 0.45 // of a short message of a tool that looks for something
 	// sureBar is where a failure is certain: of outputs set aside .992 are failures from there on.
@@ -67,12 +65,8 @@ func (v *view) bar() float64 {
 		return toldBar
 	case !is.is(content) && !v.body.OK() && v.complains():
 		return complaintBar
-	case !is.is(commanding) && v.out.short(3, 300):
+	case !is.is(commanding) && v.out.short(3, 300), is == commanding && !v.body.OK():
 		return messageBar
-	case v.body.OK():
-		return memberBar
-	case is == commanding:
-		return commandBar
 	}
 	return contentBar
 }
