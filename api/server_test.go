@@ -44,6 +44,8 @@ func (kindJudge) Await(context.Context, []memoryd.Call) {}
 
 func (kindJudge) Relabelled(memoryd.ToolRef) {}
 
+func (kindJudge) Withdrawn(context.Context, memoryd.Call) error { return nil }
+
 func (kindJudge) Under(_ context.Context, c *memoryd.Call, book *kinds.Book) (memoryd.Evaluation, bool) {
 	k := outputs.KindOf(c.Input, c.Output)
 	if v, ok := book.Decide(&k, c.Source()); ok {

@@ -63,6 +63,34 @@ func TestAPersonsVerdictHoldsForEqualCalls(t *testing.T) {
 	})
 }
 
+func TestACorrectionThatIsWithdrawnHoldsForNoEqualCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newFakeStore(), always(reply(1), nil)
+		d, other := testEvaluator(t, s, m, unsure, nil), testEvaluator(t, s, m, unsure, nil)
+		d.Start(t.Context())
+		first := record(t.Context(), d, s, someCall(1, "out"))[0]
+		s.overrule(t, d, first, corrected(0))
+		verdict := func(of *Evaluator) memoryd.Evaluation {
+			calls := []memoryd.Call{someCall(1, "out")}
+			of.Prejudge(t.Context(), calls)
+			return calls[0].Evaluation
+		}
+		if e := verdict(other); e.Score != 0 {
+			t.Fatalf("got %+v", e)
+		}
+		if err := d.Withdrawn(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(personMemo) // another process asks the store again
+		for i, of := range []*Evaluator{d, other, d} {
+			if e := verdict(of); e.State != memoryd.Judged || e.Score != 1 || e.Summary == "A person's summary." {
+				t.Errorf("%d: got %+v", i, e)
+			}
+		}
+		d.Stop()
+	})
+}
+
 // What the rules know bounds a model, not a person.
 func TestAPersonMayGoAboveTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -245,7 +245,7 @@ func (v *evaluationCache) find(ctx context.Context, ks keys, now time.Time) (kno
 func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
 	m, had := v.recent.Get(key)
 	if had && now.Sub(m.at) < within {
-		return m.e, true
+		return m.e, m.e.State == memoryd.Judged // else it was taken back
 	}
 	e, err := v.shared.CachedVerdict(ctx, key)
 	switch {
@@ -253,12 +253,11 @@ func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, 
 		return memoryd.Evaluation{}, false
 	case err != nil:
 		v.counters.count(func(s *Stats) { s.LedgerErrors++ })
-		return m.e, had
-	case e.State != memoryd.Judged:
-		return memoryd.Evaluation{}, false
+		e = m.e
+	default:
+		v.recent.Add(key, memo{e, now})
 	}
-	v.recent.Add(key, memo{e, now})
-	return e, true
+	return e, e.State == memoryd.Judged
 }
 
 // asCached is an evaluation as a later, equal call takes it over: it costs nothing.

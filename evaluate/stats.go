@@ -173,14 +173,25 @@ func (d *Evaluator) tellSettled(list []settled, written []bool) {
 // in later versions of the judge. What the rules remember about the tool is read again. What
 // the rules are sure of, and texts that address the judge, are judged by the rules as before.
 func (d *Evaluator) Overruled(ctx context.Context, call memoryd.Call, e memoryd.Evaluation) error {
-	d.profiles.drop(call.ToolRef)
 	if e.State != memoryd.Judged {
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
 	e.Overruled = nil
-	if err := d.cache.keep(ctx, d.keysOf(&call).person, e, d.now()); err != nil {
+	return d.said(ctx, &call, e)
+}
+
+// Withdrawn must be called when a person takes an evaluation of a call back, before the call is
+// judged again: equal calls no longer get it.
+func (d *Evaluator) Withdrawn(ctx context.Context, call memoryd.Call) error {
+	return d.said(ctx, &call, memoryd.PendingEvaluation())
+}
+
+// said takes what a person says of a call.
+func (d *Evaluator) said(ctx context.Context, c *memoryd.Call, e memoryd.Evaluation) error {
+	d.profiles.drop(c.ToolRef)
+	err := d.cache.keep(ctx, d.keysOf(c).person, e, d.now())
+	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
-		return err
 	}
-	return nil
+	return err
 }

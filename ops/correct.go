@@ -167,6 +167,9 @@ func (d *Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err er
 	if was.Overruled == nil || !strings.HasPrefix(was.JudgedBy, memoryd.PersonPrefix) {
 		return out, memoryd.Errorf(memoryd.Conflict, "this call has no correction")
 	}
+	if err := d.Judge.Withdrawn(ctx, call); err != nil {
+		return out, err
+	}
 	judged := []memoryd.Call{call}
 	judged[0].Evaluation = memoryd.PendingEvaluation()
 	d.Judge.Prejudge(ctx, judged)

@@ -30,6 +30,7 @@ import (
 type judge struct {
 	store   store.Store
 	awaited int
+	person  *memoryd.Evaluation // what a person said of all calls
 }
 
 func (j *judge) Prejudge(_ context.Context, calls []memoryd.Call) {
@@ -37,10 +38,18 @@ func (j *judge) Prejudge(_ context.Context, calls []memoryd.Call) {
 		if !strings.HasPrefix(calls[i].Output, "later") && !strings.HasPrefix(calls[i].Output, "never") {
 			calls[i].Evaluation = verdict("rules")
 		}
+		if j.person != nil {
+			calls[i].Evaluation = *j.person
+		}
 	}
 }
 
 func (j *judge) Relabelled(memoryd.ToolRef) {}
+
+func (j *judge) Withdrawn(context.Context, memoryd.Call) error {
+	j.person = nil
+	return nil
+}
 
 func (j *judge) Under(context.Context, *memoryd.Call, *kinds.Book) (memoryd.Evaluation, bool) {
 	return verdict("rules"), true
@@ -108,6 +117,7 @@ func newFixture(t *testing.T, s store.Store, keep int) *fixture {
 		Audit: access.NewAudit(s, log, time.Now), Redaction: ops.NewRedaction(s, ops.Privacy{}, log, time.Now), Keyed: func() bool { return true },
 		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: configtest.Section[revisions.Config]("revisions"), Now: time.Now},
 		SummaryFailed: func(_ context.Context, _ memoryd.ToolRef, err error) { f.noted = append(f.noted, err) },
+		Corrected:     func(_ context.Context, _ memoryd.Call, e memoryd.Evaluation) { f.judge.person = &e },
 		Logger:        log, Now: func() time.Time { return noon },
 	}, nil)
 	return f
@@ -448,5 +458,21 @@ func TestAnAnswerHoldsUntilOneOfItsToolsChanges(t *testing.T) {
 	}
 	if left.Holds(t.Context()) {
 		t.Error("a tool was deleted")
+	}
+}
+
+// A judge gives equal calls what a person said of one.
+func TestAWithdrawnCorrectionIsNoVerdictOfTheJudge(t *testing.T) {
+	f := newFixture(t, mem.New(), 10)
+	done, err := f.AddToolCallResult.Run(t.Context(), record(item("t", "o")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := ops.GetCall{ToolRef: done.Calls[0].ToolRef, Key: done.Calls[0].Key}
+	if c, err := f.CorrectCall.Run(t.Context(), ops.CorrectCall{ToolRef: call.ToolRef, Key: call.Key}); err != nil || c.Call.Evaluation.Score != 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if c, err := f.WithdrawCorrection.Run(t.Context(), ops.Withdraw(call)); err != nil || c.Call.Evaluation.Score != 1 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -248,7 +248,8 @@ type verdicts interface {
 	// CachedVerdict returns the evaluation cached under key, or NotFound.
 	CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error)
 
-	// CacheVerdict caches a judged evaluation under key and replaces an older one. A backend keeps
-	// at least the newest 100,000. Losing one costs a model request, but changes no figure.
+	// CacheVerdict caches an evaluation under key and replaces an older one: a judged one, or a
+	// pending one where that was taken back. A backend keeps at least the newest 100,000. Losing one
+	// costs a model request, but changes no figure.
 	CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error
 }

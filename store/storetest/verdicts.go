@@ -234,6 +234,14 @@ func cacheCases() []testCase {
 				e.wantCached([16]byte{}, makeVerdict(n))
 			}
 		}},
+		{name: "a pending one stands for one that was taken back", run: func(e *env) {
+			for _, v := range []memoryd.Evaluation{makeVerdict(1), memoryd.PendingEvaluation()} {
+				if err := e.s.CacheVerdict(e.Context(), [16]byte{}, v); err != nil {
+					e.Fatal(err)
+				}
+				e.wantCached([16]byte{}, v)
+			}
+		}},
 	}
 }
 
