@@ -67,7 +67,7 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 			return err
 		}
 	}
-	return nil
+	return w.observeAnew(ctx)
 }
 
 // foldSome writes what waits of some tools. Few observations become a piece of their own, so

@@ -59,6 +59,9 @@ type Window struct {
 	waiting int                                       // observations in fresh
 	late    map[memoryd.CallKey]*evidence.Observation // those of all these that came without a verdict
 
+	// anew are calls that were judged when their observations were judged or written already.
+	anew map[memoryd.ToolRef]map[memoryd.CallKey]bool
+
 	who map[string]map[string]bool // sources by workspace and id; false: not written
 
 	writing sync.Mutex // held while records are written
@@ -85,7 +88,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
-		late: map[memoryd.CallKey]*evidence.Observation{}, who: map[string]map[string]bool{},
+		late: map[memoryd.CallKey]*evidence.Observation{}, anew: map[memoryd.ToolRef]map[memoryd.CallKey]bool{}, who: map[string]map[string]bool{},
 	}
 }
 
@@ -218,13 +221,15 @@ func sizeOf(c *memoryd.Call) int {
 	return len(c.Input) + len(c.Output) + len(c.Metadata) + bytesOfACall
 }
 
-// judged brings verdicts to the observations that wait for them.
+// judged brings verdicts to the observations that wait for them, and notes the others.
 func (w *Window) judged(verdicts []store.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, v := range verdicts {
 		if ob := w.late[v.Key]; ob != nil {
 			ob.Judge(v.Evaluation)
+		} else if v.Evaluation.State != memoryd.Pending {
+			w.judgedAnew(v.ToolRef, v.Key)
 		}
 	}
 }

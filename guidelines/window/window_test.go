@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/window"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -259,5 +261,49 @@ func TestSourcesOfAWorkspaceAreRemembered(t *testing.T) {
 		}
 		shared(w, false)
 		shared(newWindow(s, 10), false)
+	})
+}
+
+// A person corrects a verdict, or a model judges at last, when the observation is written
+// already; then the history lets the call go.
+func TestAVerdictThatComesAfterTheWritingOutlastsTheHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		w := newWindow(s, 2000)
+		w.Start(t.Context())
+		over := w.Over()
+		add(t, over, 0, 50)
+		waits := callOf(50, memoryd.Pending, 0)
+		if _, err := over.Append(t.Context(), store.Batch{Workspace: "w", Calls: []memoryd.Call{waits}, Keep: 100}); err != nil {
+			t.Fatal(err)
+		}
+		early := callOf(1, memoryd.Judged, 1)
+		verdict := func(key memoryd.CallKey, score float64) store.Verdict {
+			return store.Verdict{ToolRef: ref, Key: key, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: score, JudgedBy: "person:ann"}}
+		}
+		if _, err := over.Override(t.Context(), verdict(early.Key, 0)); err != nil { // it is not written yet
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		late := callOf(3, memoryd.Judged, 1)
+		if _, err := over.Override(t.Context(), verdict(late.Key, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := over.Settle(t.Context(), []store.Verdict{verdict(waits.Key, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		add(t, over, 51, 300)
+		w.Stop(t.Context())
+		list, err := newWindow(s, 2000).Observations(t.Context(), ref)
+		if err != nil || len(list) != 300 {
+			t.Fatalf("%d observations, %v", len(list), err)
+		}
+		for _, c := range []memoryd.Call{early, late, waits} {
+			at := slices.IndexFunc(list, func(ob evidence.Observation) bool { return ob.Key == c.Key })
+			if !list[at].Bad() || list[at].Output == "" {
+				t.Errorf("call %d: %+v", list[at].Seq, list[at])
+			}
+		}
 	})
 }
