@@ -28,12 +28,15 @@ const (
 
 // begin tells a session of the mistakes that are made most in its project, once.
 func (o *hooks) begin(ctx context.Context, h *accounts.Hook, of sessionOf) (*HookAnswer, error) {
-	if !o.tell(of, "") {
+	const beginning = ""
+	if !o.tell(of, beginning) {
 		return &HookAnswer{}, nil
 	}
 	block, err := o.block(ctx, of, h.Call.Project)
 	if err != nil || block == "" {
-		o.told.Remove(of) // there may be more to say at the next prompt
+		if all, known := o.told.Get(of); known {
+			all.Delete(beginning) // there may be more to say at the next prompt
+		}
 		return &HookAnswer{}, err
 	}
 	return &HookAnswer{o.Readers.Answer(h, accounts.HookReply{Context: block})}, nil
