@@ -1,8 +1,12 @@
 package ops
 
 import (
+	"bytes"
+	"context"
 	"testing"
 
+	"memoryd"
+	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/accounts"
 	"memoryd/store/mem"
@@ -24,5 +28,23 @@ func TestASessionIsToldALineOnceHoweverManyPromptsFollow(t *testing.T) {
 	}
 	if !o.tell(of, "") {
 		t.Error("a session that was told nothing is not begun")
+	}
+}
+
+// Hosts call one tool by several names; what a run was told is noted under that of its calls.
+func TestWhatAHookTellsIsNotedOfTheToolThatIsMeant(t *testing.T) {
+	t.Parallel()
+	forecast := func(context.Context, PreflightRequest) (*Forecast, error) {
+		return &Forecast{Tool: "mcp__files__read", Assessment: Assessment{Warnings: []preflight.Warning{{Line: "Give `path`"}}}}, nil
+	}
+	o := newHooks(Deps{Told: NewTold(), flows: &Flows{PreflightToolCall: FlowOf("preflight", forecast)}}, HookParams{})
+	r, h := &HookRequest{Workspace: "w"}, &accounts.Hook{Call: accounts.Call{Tool: "files.read", Conversation: "s"}}
+	f, lines, err := o.broken(t.Context(), r, h)
+	if err != nil || o.news(r, h, f.Tool, lines) == "" {
+		t.Fatal(lines, err)
+	}
+	calls := []memoryd.Call{{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: f.Tool}, Metadata: []byte(`{"session_id":"s"}`)}}
+	if o.Told.mark(calls); !bytes.Contains(calls[0].Metadata, []byte(`"told":true`)) {
+		t.Errorf("%s", calls[0].Metadata)
 	}
 }

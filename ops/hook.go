@@ -82,11 +82,12 @@ func (o *hooks) tell(of sessionOf, what string) (isNew bool) {
 // before says which rules a planned call breaks, and does about it what the operator
 // allows.
 func (o *hooks) before(ctx context.Context, r *HookRequest, h *accounts.Hook) (*HookAnswer, error) {
-	a, lines, err := o.broken(ctx, r, h)
+	f, lines, err := o.broken(ctx, r, h)
 	if err != nil || len(lines) == 0 {
 		return &HookAnswer{}, err
 	}
-	reply, why, did := accounts.HookReply{Context: o.news(r, h, lines)}, "memoryd:", ""
+	a := &f.Assessment
+	reply, why, did := accounts.HookReply{Context: o.news(r, h, f.Tool, lines)}, "memoryd:", ""
 	for _, l := range lines {
 		why += " " + l.text
 	}
@@ -112,7 +113,7 @@ type line struct{ key, text string }
 
 // broken are the rules that a call breaks, a line each with what is known to work instead.
 // What its run's last calls say is said of a call that failed for no reason that is known.
-func (o *hooks) broken(ctx context.Context, r *HookRequest, h *accounts.Hook) (*Assessment, []line, error) {
+func (o *hooks) broken(ctx context.Context, r *HookRequest, h *accounts.Hook) (*Forecast, []line, error) {
 	call := h.Call.Record()
 	f, err := o.flows.PreflightToolCall.Run(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
@@ -136,11 +137,12 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *accounts.Hook) (*
 	if s := a.Suggestion; len(lines) > 0 && len(s) > 0 {
 		lines[len(lines)-1].text += " Instead: " + string(o.Readers.Spoken(h, s))
 	}
-	return a, lines, nil
+	return f, lines, nil
 }
 
-// news are the lines that the session was not told at a call yet.
-func (o *hooks) news(r *HookRequest, h *accounts.Hook, lines []line) string {
+// news are the lines that the session was not told at a call yet. The tool is that which the
+// host's name for it means, under which the call will be recorded.
+func (o *hooks) news(r *HookRequest, h *accounts.Hook, tool string, lines []line) string {
 	of := sessionOf{r.Workspace, h.Call.Conversation}
 	var fresh []string
 	for _, l := range lines {
@@ -149,7 +151,7 @@ func (o *hooks) news(r *HookRequest, h *accounts.Hook, lines []line) string {
 		}
 	}
 	if len(fresh) > 0 {
-		o.Told.note(memoryd.ToolRef{Workspace: r.Workspace, Tool: h.Call.Tool}, h.Call.Conversation, 0, false)
+		o.Told.note(memoryd.ToolRef{Workspace: r.Workspace, Tool: tool}, h.Call.Conversation, 0, false)
 	}
 	return strings.Join(fresh, "\n")
 }
@@ -159,11 +161,11 @@ func (o *hooks) news(r *HookRequest, h *accounts.Hook, lines []line) string {
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *accounts.Hook) (*HookAnswer, error) {
 	reply := accounts.HookReply{}
 	if h.Reaches && h.Call.Outcome != accounts.Succeeded {
-		_, lines, err := o.broken(ctx, r, h)
+		f, lines, err := o.broken(ctx, r, h)
 		if err != nil {
 			return nil, err
 		}
-		reply.Context = o.news(r, h, lines)
+		reply.Context = o.news(r, h, f.Tool, lines)
 	}
 	if !h.Elsewhere {
 		calls := o.Intake.Join(r.Workspace, []accounts.Call{h.Call})
