@@ -88,7 +88,8 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
-		late: map[memoryd.CallKey]*evidence.Observation{}, anew: map[memoryd.ToolRef]map[memoryd.CallKey]bool{}, who: map[string]map[string]bool{},
+		late: map[memoryd.CallKey]*evidence.Observation{}, anew: map[memoryd.ToolRef]map[memoryd.CallKey]bool{},
+		who: map[string]map[string]bool{},
 	}
 }
 
