@@ -45,8 +45,8 @@ func (ob *Observation) rest() (lines []string) {
 // withoutInput masks in a text what the caller sent.
 func (ob *Observation) withoutInput(text string) string {
 	for _, l := range ob.values() {
-		if l.Kind == rules.Text && rules.Telling(l.Text) {
-			text = rules.ReplaceWord(text, l.Text, maskAny)
+		if l.Kind == rules.Text {
+			text = rules.MaskText(ob.Tool, text, l.Text, maskAny)
 		}
 	}
 	return text

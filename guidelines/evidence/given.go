@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
 func (r *run) newest(n int) []uint8 {
 	places := make([]uint8, n)
 	for i := range places {
-		places[i] = uint8(i) //nolint:gosec // below maxBefore
+		places[i] = uint8(i) //nolint:gosec // below MaxBefore
 	}
 	slices.SortFunc(places, func(a, b uint8) int { return cmp.Compare(r.good[b], r.good[a]) })
 	return places
@@ -86,7 +87,10 @@ func (r *run) place(tool string) (at int, ok bool) {
 			return 0, false
 		}
 		at = len(r.tools)
-		r.tools, r.good = append(r.tools, tool), append(r.good, 0)
+		r.tools, r.good, r.counts = append(r.tools, tool), append(r.good, 0), append(r.counts, 0)
+	}
+	if r.counts[at] < math.MaxUint8 {
+		r.counts[at]++
 	}
 	r.answers++
 	r.good[at] = r.answers

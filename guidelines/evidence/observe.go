@@ -82,7 +82,8 @@ func answerOf(output string) Answer {
 // run is what is remembered of one run.
 type run struct {
 	tools  []string
-	good   []int // when each of these was called last, of the good calls
+	good   []int   // when each of these was called last, of the good calls
+	counts []uint8 // how many good calls each of these had, at most 255
 	values map[uint64]stood
 	given  map[uint64]string // by the hash of a value, the use of it
 	names  map[use]string
@@ -135,13 +136,14 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	if ob.Named {
 		ob.Turn, ob.Pause = r.turn(c.Tool, c.Time)
 	}
-	n := min(len(r.tools), maxBefore)
+	n := min(len(r.tools), rules.MaxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
 	if len(r.tools) > 0 {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if ob.Named {
 		ob.Last, ob.Newest = r.last(o.seed, ob.leaves), r.newest(n)
+		ob.Counts = slices.Clone(r.counts[:n])
 		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
 	}
 	if wrong(c) {
@@ -183,11 +185,8 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 	return list
 }
 
-// maxSources and maxBefore bound what one observation holds.
-const (
-	maxSources = 12
-	maxBefore  = 16
-)
+// maxSources bounds what one observation holds.
+const maxSources = 12
 
 func (o *Observer) run(id uint64) *run {
 	r := o.runs[id]

@@ -106,7 +106,7 @@ var partNames, hostTools = byPart(
 	"patch", `applypatch|patch|applydiff`, "command", `(execute)?bash\w*|shell|powershell|exec\w*|run\w*(command|terminal)\w*|terminal`,
 	"pattern", `grep\w*|glob\w*|searchfile\w*|codebasesearch`,
 	"notebook", `notebook\w*`, "old", `edit\w*|multiedit|strreplace\w*|replace\w*|(apply)?searchreplace`,
-	"path", `read\w*|write\w*|view\w*|texteditor\w*|(create|delete)file\w*|ls|list\w*|open|goto|insert\w*|filesearch|findfile\w*`, "url",
+	"path", `read\w*|write\w*|view\w*|texteditor\w*|(create|delete)file\w*|ls|list\w*|open|goto|insert(edit\w*|content|line|text)?|filesearch|findfile\w*`, "url",
 	`(web)?fetch\w*`,
 	"any", `todo\w*|task|agent|skill|killshell|killbash|bashoutput|exitplan\w*|writestdin|updateplan|getterminal\w*|ask\w*question\w*|websearch\w*`,
 )

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // candidate is a hypothesis with the calls that meet it.
@@ -19,7 +18,7 @@ type candidate struct {
 // Find lists the rules that the calls (oldest first) of a tool, named own, support. Rules
 // that most failed calls broke come first.
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
-	rows, usual := rowsOf(calls, Compared), usualOf(calls)
+	rows, usual := rowsOf(own, calls, Compared), usualOf(calls)
 	for i := range rows {
 		rows[i].usual = usual
 	}
@@ -90,8 +89,9 @@ type search struct {
 	kinds    map[string]bool // in which rules were looked for
 	good     float64         // calls
 	columns  []column
-	looked   map[at]int // hypotheses by what they are about
-	sorts    map[at]int // hypotheses, whatever they are about
+	toldBy   map[string]map[string]bool // kinds of failure
+	looked   map[at]int                 // hypotheses by what they are about
+	sorts    map[at]int                 // hypotheses, whatever they are about
 	all      []candidate
 	guard        // of all rows
 	guards   int // of which it is one
@@ -130,6 +130,7 @@ func (s *search) run() (found []Rule) {
 	}
 	cols := columnsOf(s.rows)
 	s.columns, s.looked, s.sorts, s.by = cols, map[at]int{}, map[at]int{}, make([]*candidate, len(s.rows))
+	s.toldBy = map[string]map[string]bool{}
 	s.candidates(cols)
 	order := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	var by []*candidate // what the rules found come from
@@ -322,48 +323,12 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 	}
 }
 
-// twin names in a line another parameter whose condition held for the same calls and no others:
-// which of the two is to blame, the calls do not tell.
-func (s *search) twin(top *candidate, behind []*row, line string) string {
-	if s.hints || top.p == "" || top.paired() {
-		return line
-	}
-	for i := range s.all {
-		c := &s.all[i]
-		if c.p == "" || c.p == top.p || c.isOf(top) || c.paired() || c.what > notIn || c.property() && !top.property() || !slices.Equal(c.meets, top.meets) {
-			continue
-		}
-		if c.what == top.what && c.what <= with {
-			return strings.Replace(line, spoken(top.p), spoken(top.p, c.p), 1)
-		}
-		if top.what <= with && c.what <= with { // the one has the other's name
-			give, not := top.p, c.p
-			if top.what == with {
-				give, not = not, give
-			}
-			return "Give " + strings.NewReplacer("` and `", "`, not `", "` in each", "`, in each").Replace(spoken(give, not))
-		}
-		other := Rule{when: c.hypothesis}
-		if other.write(s, behind); other.Line != "" {
-			return line + ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
-		}
-	}
-	return line
-}
-
-// isOf reports whether the condition is about a parameter, or a member of it, whose type is to blame.
-func (h *hypothesis) isOf(top *candidate) bool {
-	of, _ := base(top.p)
-	p, _ := base(h.p)
-	return top.ofType() && (p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"["))
-}
-
 // top is the condition that explains most of the open calls of a kind; nil for none.
 func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
-	open, whole := s.callsOf(kind, true), s.callsOf(kind, false)
+	open, whole, told := s.callsOf(kind, true), s.callsOf(kind, false), s.told(kind)
 	for k := range s.all {
 		c := &s.all[k]
 		if c.silent || s.hints && c.good > 0 {
@@ -378,10 +343,10 @@ func (s *search) top(kind string) (*candidate, Rule) {
 			continue
 		}
 		q := calls/open.n - 4*c.good/against
-		if Speaks(kind, c.name()) {
+		if told[c.p] {
 			q += messageShare // calls cannot part what always came together
 		}
-		if c.q != "" && Speaks(kind, c.q) {
+		if c.q != "" && told[c.q] {
 			q += messageShare / 2
 		} else if c.q != "" {
 			q -= messageShare

@@ -27,7 +27,7 @@ func (s *search) mostChance(c *candidate, kind string) float64 {
 // them: calls of one source failed under them, and no good call met them. They warn only
 // this source, and change no call.
 func Hints(own string, calls []Call, found []Rule) []Rule {
-	rows := rowsOf(calls, hintedCalls)
+	rows := rowsOf(own, calls, hintedCalls)
 	open := make([]bool, len(rows))
 	for i := range rows {
 		r := &rows[i]

@@ -33,6 +33,8 @@ const (
 	equal
 	notAfter
 	isAfter
+	uneven
+	offIndex // as many as calls of another tool made
 	aboveWithout
 	notBefore
 	notAgain
@@ -82,7 +84,7 @@ var conditions = []condition{
 		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, s) })
 	}},
 	notLike: {name: "not_like", line: "Write {p} like {or}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, Form(s)) })
+		return v.kind == text && v.some(func(s string) bool { return !h.alike(Form(s)) })
 	}},
 	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
@@ -128,6 +130,14 @@ var conditions = []condition{
 		name: "is_after", finer: true, line: "Give no {q} that comes before {p}",
 		holds: func(h *hypothesis, r *row, v value) bool { w := r.in[h.q]; return v != w && !v.before(w) },
 	},
+	uneven: {name: "uneven", line: "Give as many elements in {p} as in {q}", holds: func(h *hypothesis, r *row, v value) bool {
+		w := r.in[h.q]
+		return v.kind == number && w.kind == number && v.num != w.num
+	}},
+	offIndex: {name: "off_index", holds: func(h *hypothesis, r *row, v value) bool {
+		n, known := r.count(h.tool)
+		return known && v.kind == number && v.num > n-h.bound
+	}},
 	aboveWithout: {
 		name: "above_without", line: "Give {q} where {p} is over {bound}{narrow}",
 		holds: func(h *hypothesis, r *row, v value) bool {
@@ -183,6 +193,11 @@ type hypothesis struct {
 	of    int   // how many there were to choose the set from; 0 for one that was not chosen
 	usual usual // the words that many runs know, of unknown
 	guard
+}
+
+// alike reports whether a form is one of the set, or has the shape of one.
+func (h *hypothesis) alike(form string) bool {
+	return slices.Contains(h.set, form) || slices.Contains(h.set, shape(form))
 }
 
 // refined reports whether the condition is about a property of a value, or how it is written.

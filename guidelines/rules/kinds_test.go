@@ -14,7 +14,7 @@ func TestManyMessagesThatDifferInWhatTheyQuoteAreOfOneKind(t *testing.T) {
 			calls = append(calls, call(i, fmt.Sprintf(`{"sheet":"x%d"}`, i), message(i/2)))
 		}
 		got := map[string]bool{}
-		for _, r := range rowsOf(calls, Compared) {
+		for _, r := range rowsOf("own", calls, Compared) {
 			got[r.kind] = true
 		}
 		return len(got)
@@ -34,5 +34,19 @@ func TestManyMessagesThatDifferInWhatTheyQuoteAreOfOneKind(t *testing.T) {
 		if got := kinds(c.message); got != c.want {
 			t.Errorf("%s: %d kinds, want %d", name, got, c.want)
 		}
+	}
+}
+
+// A call gives "rows" to delete_rows_or_columns: what its message says of the tool is the same, whatever the call gave.
+func TestTheNameOfTheToolIsNoValueOfTheCall(t *testing.T) {
+	const tool = "delete_rows_or_columns"
+	message := "Invalid arguments for " + tool + ": rows 3 is beyond the end"
+	a, repeated := kindOf(tool, message, map[string]value{"axis": {kind: text, text: "rows"}})
+	if a != "Invalid arguments for "+tool+": @ 3 is beyond the end" || len(repeated) != 1 || repeated[0] != "axis" {
+		t.Errorf("%q repeats %q", a, repeated)
+	}
+	b, repeated := kindOf(tool, message, map[string]value{"axis": {kind: text, text: "columns"}})
+	if b != message || len(repeated) != 0 {
+		t.Errorf("%q repeats %q", b, repeated)
 	}
 }

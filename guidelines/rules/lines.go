@@ -39,6 +39,11 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 	switch h.what {
 	case is, notIn:
 		return h.choice(narrow, shown)
+	case offIndex:
+		if h.bound == 0 {
+			return "Keep {p} at most the number of `{tool}` calls in the run"
+		}
+		return "Keep {p}, from 0, below the number of `{tool}` calls in the run"
 	case begins:
 		if strings.Trim(h.set[0], "`") == "" {
 			return "Give no {p} that begins with backticks"
@@ -96,8 +101,13 @@ var propertyLines = map[string]string{
 }
 
 func (h *hypothesis) ofProperty(narrow string, shown []string) string {
-	if h.what == offStep {
+	switch {
+	case h.what == offStep:
 		return "Give {amount} in steps of {bound}"
+	case h.what == uneven && !isProperty(h.q):
+		return "Give as many elements in {p} as {q} says"
+	case h.what == uneven:
+		return conditions[h.what].line
 	}
 	_, property := base(h.p)
 	switch {

@@ -17,24 +17,24 @@ var (
 // quotes stand on both sides of what a message quotes.
 var quotes = [...]string{`'`, `"`, "`"}
 
-// kindOf masks what varies in a message: the values of the call, and long numbers.
-// Statuses and codes stay.
-func kindOf(message string, in map[string]value) string {
+// kindOf masks what varies in a message of a tool: the values of the call, and long numbers.
+// Statuses and codes stay. repeated are the parameters whose texts the message repeats.
+func kindOf(tool, message string, in map[string]value) (kind string, repeated []string) {
 	m := message[:min(len(message), 400)]
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		v := in[name]
 		if _, property := base(name); property != "" {
 			continue
 		}
-		switch {
-		case v.kind == text && Telling(v.text):
-			m = ReplaceWord(m, v.text, "@")
-		case v.kind == text && v.text != "": // a word of the message may be as short
-			for _, q := range quotes {
-				m = strings.ReplaceAll(m, q+v.text+q, q+"@"+q)
+		switch v.kind {
+		case text:
+			masked := MaskText(tool, m, v.text, "@")
+			if masked != m {
+				m, repeated = masked, append(repeated, name)
 			}
-		case v.kind == number:
+		case number:
 			m = replaceNumber(m, v.text)
+		case absent, truth, other:
 		}
 	}
 	words := strings.Fields(m)
@@ -43,7 +43,7 @@ func kindOf(message string, in map[string]value) string {
 			words[i] = longNumber.ReplaceAllString(w, "#")
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " "), repeated
 }
 
 // mostQuoted is how many kinds of failure may differ in what their messages quote alone. More are one kind: they name
@@ -66,9 +66,30 @@ func joinKinds(rows []row, kinds map[string]int) {
 	}
 }
 
-// ReplaceWord puts another text in the place of a value, wherever that is not a part of a longer
+// MaskText puts another text in the place of one that a call gave, in a message of its tool: wherever that stands as
+// a word, or one that is too short to be meant, where it is quoted. The name of the tool stays as it is.
+func MaskText(tool, message, given, by string) string {
+	switch {
+	case given == "" || !strings.Contains(message, given):
+	case strings.Contains(tool, given) && strings.Contains(message, tool):
+		parts := strings.Split(message, tool)
+		for i := range parts {
+			parts[i] = MaskText("", parts[i], given, by)
+		}
+		return strings.Join(parts, tool)
+	case Telling(given):
+		return replaceWord(message, given, by)
+	default:
+		for _, q := range quotes {
+			message = strings.ReplaceAll(message, q+given+q, q+by+q)
+		}
+	}
+	return message
+}
+
+// replaceWord puts another text in the place of a value, wherever that is not a part of a longer
 // word: "ann" stands in "ann, bob" and in "user_ann", and not in "cannot".
-func ReplaceWord(message, value, by string) string {
+func replaceWord(message, value, by string) string {
 	for from := 0; ; {
 		at := strings.Index(message[from:], value)
 		if at < 0 {

@@ -342,3 +342,20 @@ func affix(s string) bool {
 	word := strings.TrimFunc(s, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsPunct(r) || r == '+' })
 	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word) && !strings.Contains(word, "/"))
 }
+
+// unevens are the hypotheses that a list has not as many elements as another one, or as a number says.
+func (c *column) unevens(others []column) (out []hypothesis) {
+	for i := range others {
+		p, q := c, &others[i]
+		if !p.counts() {
+			p, q = q, p
+		}
+		if p.counts() && (q.counts() || q.numeric && !q.property()) && len(p.nums) >= minGood && len(q.nums) >= minGood {
+			out = append(out, hypothesis{what: uneven, p: p.name, q: q.name})
+		}
+	}
+	return out
+}
+
+// counts reports whether it is how many elements a list has.
+func (c *column) counts() bool { return strings.HasSuffix(c.name, ofItems) }

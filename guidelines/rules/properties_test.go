@@ -345,3 +345,66 @@ func TestALengthIsTestedOnTextsThatDiffer(t *testing.T) {
 		}
 	}
 }
+
+// Names and values belong together, and a list to the number that says how long it is.
+func TestAListIsHeldAgainstTheSizeOfAnother(t *testing.T) {
+	for name, tc := range map[string]struct{ input, want string }{
+		"a list":   {`{"names":[%s"x"],"values":[%s1]}`, "Give as many elements in `names` as in `values`\n"},
+		"a number": {`{"names":[%s"x"],"size":%d}`, "Give as many elements in `names` as `size` says\n"},
+	} {
+		var calls []Call
+		for i := range 40 {
+			n, m, message := 1+i%4, 1+i%4, ""
+			if i%5 == 0 {
+				m, message = n+1+i%3, "names do not fit"
+			}
+			var other any = strings.Repeat(`1,`, m-1)
+			if name == "a number" {
+				other = m
+			}
+			c := good(i, fmt.Sprintf(tc.input, strings.Repeat(`"x",`, n-1), other))
+			if message != "" {
+				c = bad(i, string(c.Input), message)
+			}
+			calls = append(calls, c)
+		}
+		if got := lines(Find("own", calls)); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// Ranges of a sheet are written alike, however long they are: those of good calls tell the form, not how many digits it has.
+func TestALongerNumberInAFormIsNoOtherForm(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"range":"A%d:C%d"}`, 1+i%3, 4+i%5)))
+	}
+	for i := range 5 {
+		calls = append(calls, bad(40+i, fmt.Sprintf(`{"range":%q}`, []string{"A1-C4", "row 1", "A1..B2"}[i%3]), "invalid range"))
+	}
+	found := Find("own", calls)
+	if got := lines(found); got != "Write `range` like `A0:A0` (A a letter, 0 a digit)\n" {
+		t.Fatalf("got %q", got)
+	}
+	for given, breaks := range map[string]bool{"A1:C4": false, "B12:D40": false, "AA10:AB200": false, "A1-D4": true, "A1": true} {
+		if got := found[0].Holds(Plan(&Call{Input: fmt.Appendf(nil, `{"range":%q}`, given)})); got != breaks {
+			t.Errorf("%s is told: %t", given, got)
+		}
+	}
+}
+
+// Where a longer number failed, how long it is counts.
+func TestALongerNumberThatFailedIsAnotherForm(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"id":"AB-%d"}`, 1000+37*i)))
+	}
+	for i := range 5 {
+		calls = append(calls, bad(40+i, fmt.Sprintf(`{"id":"AB-%d"}`, 100+7*i), "no such id"))
+	}
+	found := Find("own", calls)
+	if len(found) != 1 || !found[0].Holds(Plan(&Call{Input: []byte(`{"id":"AB-512"}`)})) {
+		t.Errorf("%+v", found)
+	}
+}

@@ -203,12 +203,14 @@ func (c *column) closed(rows []row) bool {
 // value.
 func (s *search) propose(cols []column) []hypothesis {
 	out, rows := hypotheses(s.proposed), s.rows
+	before := orders(rows)
 	for i := range cols {
 		c := &cols[i]
 		if own, alone := c.ofValues(rows, s.good); alone || s.hints && c.property() {
 			out = append(out, own...)
 			continue
 		}
+		out = append(out, c.unevens(cols[i+1:])...)
 		if out = append(out, c.alone(rows, s.hints)...); c.property() || c.member() || s.where != "" {
 			continue
 		}
@@ -227,20 +229,24 @@ func (s *search) propose(cols []column) []hypothesis {
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
+			out = append(out, c.indexes(before)...)
 		}
 	}
 	if s.where != "" {
 		return out
 	}
-	if out = append(out, orders(rows)...); s.hints {
+	if out = append(out, before...); s.hints {
 		return out // of so many pairs, one call tells nothing
 	}
 	return append(append(out, s.renewals()...), s.strangers()...)
 }
 
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
-// those that say the same of both only for the first of the two.
+// those that say the same of both only for the first of the two. One that no good call gave is to blame alone.
 func (c *column) beside(q *column, rows []row, first bool) (out []hypothesis) {
+	if c.good == 0 || q.good == 0 {
+		return nil
+	}
 	if first && c.varies(rows) && q.varies(rows) {
 		for _, w := range [...]what{apart, both, neither} {
 			out = append(out, hypothesis{what: w, p: c.name, q: q.name})

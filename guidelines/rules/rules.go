@@ -70,6 +70,8 @@ type Seen struct {
 	// Newest are the places in Before of tools in the order of their last good answers, the newest
 	// first. Where it is empty and Before is not, it and Last are unknown.
 	Newest []uint8 `json:"b,omitempty"`
+	// Counts say how many good calls of each of the tools in Before there were, at most 255; empty where that is unknown.
+	Counts []uint8 `json:"ct,omitempty"`
 	// Fresh are the words of the texts of the input that the run did not know yet.
 	Fresh []Fresh `json:"fw,omitempty"`
 }
@@ -283,12 +285,15 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown:
+	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex:
 		return true
 	default:
 		return false
 	}
 }
+
+// MaxBefore is how many tools Before has at most.
+const MaxBefore = 16
 
 // Compared is how many of the newest calls are compared.
 const Compared = 400

@@ -257,7 +257,8 @@ func TestAFewOfManyValuesAreNoAdvice(t *testing.T) {
 }
 
 func TestMessagesThatDifferInBlanksAreOfOneKind(t *testing.T) {
-	if a, b := kindOf("no end near  \n  a", nil), kindOf("no end near a ", nil); a != b {
+	a, _ := kindOf("", "no end near  \n  a", nil)
+	if b, _ := kindOf("", "no end near a ", nil); a != b {
 		t.Errorf("%q and %q", a, b)
 	}
 }

@@ -54,6 +54,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 		if show = formsShown(h.set); len(show) == 0 {
 			return "", nil, false
 		}
+		h.widen(behind)
 	case notIn:
 		if h.ofType() {
 			return r.typesSaid(s, behind), typesShown(h.set), true
@@ -122,6 +123,19 @@ func (s *search) vouched(p string) bool {
 		}
 	}
 	return q.met(s.parties)
+}
+
+// widen takes what has the shape of a form, too, if that, with longer or shorter words and numbers, never failed.
+func (h *hypothesis) widen(behind []*row) {
+	wide := hypothesis{what: notLike, p: h.p}
+	for _, f := range h.set {
+		if dateForms[f] == "" {
+			wide.set = append(wide.set, shape(f))
+		}
+	}
+	if !slices.ContainsFunc(behind, func(r *row) bool { return !wide.holds(r) }) {
+		h.set = append(slices.Clone(h.set), wide.set...)
+	}
 }
 
 // formsShown are the forms that can be told, with what their letters stand for.

@@ -37,13 +37,14 @@ type value struct {
 type row struct {
 	*Call
 
-	in     map[string]value
-	kind   string // of what went wrong; "" for what is too rare to stand alone
-	said   string // the same where it is rare
-	place  int
-	repeat bool        // the same input went wrong in this run before
-	fresh  []freshWord // see Seen
-	usual  usual       // of all calls
+	in       map[string]value
+	kind     string   // of what went wrong; "" for what is too rare to stand alone
+	said     string   // the same where it is rare
+	repeated []string // parameters whose texts its message repeats
+	place    int
+	repeat   bool        // the same input went wrong in this run before
+	fresh    []freshWord // see Seen
+	usual    usual       // of all calls
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -102,8 +103,8 @@ func (r *row) dated(p string) bool {
 // DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
 func DateForm(s string) string { return dateForms[Form(s)] }
 
-// rowsOf reads so many of the newest calls.
-func rowsOf(calls []Call, most int) []row {
+// rowsOf reads so many of the newest calls of a tool.
+func rowsOf(own string, calls []Call, most int) []row {
 	from := max(0, len(calls)-most)
 	rows := make([]row, 0, len(calls)-from)
 	kinds := map[string]int{}
@@ -118,7 +119,7 @@ func rowsOf(calls []Call, most int) []row {
 			continue
 		}
 		if r.Bad {
-			r.kind = kindOf(r.Message, r.in)
+			r.kind, r.repeated = kindOf(own, r.Message, r.in)
 			r.said = r.kind
 			kinds[r.kind]++
 		}
@@ -203,6 +204,23 @@ func Form(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// shape is a form with each word as "a" and each number as "9", however long they are.
+func shape(form string) string {
+	b := make([]byte, 0, len(form))
+	for i := range len(form) {
+		switch c := form[i]; {
+		case i > 0 && c == form[i-1] && (c == 'A' || c == '0'):
+		case c == 'A':
+			b = append(b, 'a')
+		case c == '0':
+			b = append(b, '9')
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }
 
 // ofWords reports whether forms differ only in how long their words are.

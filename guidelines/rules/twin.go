@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// twin names in a line another parameter whose condition held for the same calls and no others: which of
+// the two is to blame, the calls do not tell. Messages may; but what was missing is told with what they name.
+func (s *search) twin(top *candidate, behind []*row, line string) string {
+	if s.hints || top.p == "" || top.paired() {
+		return line
+	}
+	told := s.told(behind[0].kind)
+	for i := range s.all {
+		c := &s.all[i]
+		innocent := told[top.p] && !told[c.p]
+		switch {
+		case !c.besides(top), !slices.Equal(c.meets, top.meets):
+			continue
+		case top.what <= with && c.what <= with && c.what != top.what: // the one has the other's name
+			give, not := top.p, c.p
+			if top.what == with {
+				give, not = not, give
+			}
+			return "Give " + strings.NewReplacer("` and `", "`, not `", "` in each", "`, in each").Replace(spoken(give, not))
+		case top.what == without && c.what == without, top.what == with && c.what == with && !innocent:
+			return strings.Replace(line, spoken(top.p), spoken(top.p, c.p), 1)
+		case innocent:
+			continue
+		}
+		other := Rule{when: c.hypothesis}
+		if other.write(s, behind); other.Line != "" {
+			return line + ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
+		}
+	}
+	return line
+}
+
+// besides reports whether a condition may be told beside another one.
+func (c *candidate) besides(top *candidate) bool {
+	return c.p != "" && c.p != top.p && !c.isOf(top) && !c.paired() && c.what <= notIn && (!c.property() || top.property())
+}
+
+// isOf reports whether the condition is about a parameter, or a member of it, whose type is to blame.
+func (h *hypothesis) isOf(top *candidate) bool {
+	of, _ := base(top.p)
+	p, _ := base(h.p)
+	return top.ofType() && (p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"["))
+}
+
+// told are the parameters that the messages of a kind of failure name, or of which each repeats what the call gave.
+func (s *search) told(kind string) map[string]bool {
+	if told, known := s.toldBy[kind]; known {
+		return told
+	}
+	told := map[string]bool{}
+	for i := range s.columns {
+		p := s.columns[i].name
+		h := hypothesis{p: p}
+		told[p] = Speaks(kind, h.name()) || s.repeats(kind, p)
+	}
+	s.toldBy[kind] = told
+	return told
+}
+
+// repeats reports whether each message of a kind of failure repeats what the call gave for a parameter.
+func (s *search) repeats(kind, p string) (all bool) {
+	p, _ = base(p)
+	for i := range s.rows {
+		if r := &s.rows[i]; r.Bad && r.kind == kind {
+			if all = slices.Contains(r.repeated, p); !all {
+				return false
+			}
+		}
+	}
+	return all
+}
