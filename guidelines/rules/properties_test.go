@@ -394,6 +394,21 @@ func TestALongerNumberInAFormIsNoOtherForm(t *testing.T) {
 	}
 }
 
+// A date has so many digits.
+func TestADateWithFewerDigitsIsAnotherForm(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"date":"2024-05-%02d"}`, 1+i%28)))
+	}
+	for i := range 5 {
+		calls = append(calls, bad(40+i, fmt.Sprintf(`{"date":"%d/5/24"}`, 1+i), "bad date"))
+	}
+	found := Find("own", calls)
+	if lines(found) != "Write `date` like YYYY-MM-DD\n" || !found[0].Holds(Plan(&Call{Input: []byte(`{"date":"2024-5-7"}`)})) {
+		t.Errorf("%+v", found)
+	}
+}
+
 // Where a longer number failed, how long it is counts.
 func TestALongerNumberThatFailedIsAnotherForm(t *testing.T) {
 	var calls []Call
