@@ -28,8 +28,8 @@ func TestAnIndexIsHeldAgainstTheCallsThatMadeWhatItCounts(t *testing.T) {
 		for i := range 20 {
 			slides := 1 + i%5
 			for range slides {
-				call(i, tool, `{"layout":1}`, "added", 1)
-				call(i, "add_shape", `{"kind":"box"}`, "added", 1) // as often
+				call(i, "add_shape", `{"kind":"box"}`, "added", 1)
+				call(i, tool, `{"layout":1}`, "added", 1) // as often
 			}
 			call(i, tool, `{"layout":"none"}`, "no such layout", 0) // makes none
 			for at := range slides {
@@ -65,5 +65,19 @@ func TestAnIndexIsHeldAgainstTheCallsThatMadeWhatItCounts(t *testing.T) {
 		if kept.Holds(rules.Plan(&most)) {
 			t.Error("300 is told after 255 slides or more")
 		}
+	}
+}
+
+func TestMoreCallsThanFitAreCountedAsTheMost(t *testing.T) {
+	t.Parallel()
+	o, ob := evidence.NewObserver(), evidence.Observation{}
+	for range 300 {
+		ob = o.Observe(&memoryd.Call{
+			ToolRef: memoryd.ToolRef{Tool: "add"}, Success: true, Metadata: []byte(`{"trajectory_id":"r"}`),
+			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},
+		})
+	}
+	if len(ob.Counts) != 1 || ob.Counts[0] != 255 {
+		t.Errorf("%d", ob.Counts)
 	}
 }
