@@ -117,3 +117,23 @@ func TestAnElementOfAListIsToldAndWarnedOf(t *testing.T) {
 		})
 	}
 }
+
+// Paths in a list begin as they have to, each of them.
+func TestAMarkThatElementsBeginWithIsToldOfTheList(t *testing.T) {
+	var calls []Call
+	for i := range 40 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"files":["lib/a%d.py","b%d.py"]}`, i, i%7)))
+	}
+	for i := range 6 {
+		calls = append(calls, bad(40+i, fmt.Sprintf(`{"files":["lib/a%d.py","/repo/c%d.py"]}`, i, i), "outside the repository"))
+	}
+	found := Find("own", calls)
+	if got := lines(found); got != "Give no element of `files` that begins with \"/\"\n" {
+		t.Fatalf("got %q", got)
+	}
+	for given, breaks := range map[string]bool{`["x.py","/y.py"]`: true, `["/x.py"]`: true, `["x.py","y/z.py"]`: false} {
+		if found[0].Holds(Plan(&Call{Input: []byte(`{"files":` + given + `}`)})) != breaks {
+			t.Errorf("%s is told: %t", given, !breaks)
+		}
+	}
+}

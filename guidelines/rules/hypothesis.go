@@ -78,7 +78,7 @@ var conditions = []condition{
 		return v.plain() && v.text == h.set[0]
 	}},
 	begins: {name: "begins", look: heads, holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
+		return v.kind == text && v.some(func(s string) bool { return strings.HasPrefix(s, h.set[0]) })
 	}},
 	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, s) })
@@ -87,10 +87,10 @@ var conditions = []condition{
 		return v.kind == text && v.some(func(s string) bool { return !h.alike(Form(s)) })
 	}},
 	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
+		return v.kind == text && v.some(func(s string) bool { return !strings.HasPrefix(s, h.set[0]) })
 	}},
 	endsNot: {name: "ends_not", finer: true, line: "End {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
+		return v.kind == text && v.some(func(s string) bool { return !strings.HasSuffix(s, h.set[0]) })
 	}},
 	marked: {name: "marked", finer: true, look: marks, line: "Write {p} without {marks}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && hasMark(v.text, h.set[0])

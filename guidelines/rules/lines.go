@@ -27,7 +27,7 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		field, state, _ = strings.Cut(set, "=")
 	}
 	return strings.NewReplacer(
-		"{p}", p, "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
+		"{p}", p, "{list}", strings.TrimPrefix(p, "each of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
 		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
 		"{field}", field, "{state}", state, "{marks}", marksOf(set), "{narrow}", narrow,
@@ -111,10 +111,10 @@ func (h *hypothesis) ofProperty(narrow string, shown []string) string {
 	}
 	_, property := base(h.p)
 	switch {
-	case property == ofEach && h.what == notIn:
-		return h.choice(narrow, shown)
+	case property == ofEach && h.what == begins:
+		return strings.Replace(h.varied(narrow, shown), "{p} that begins", "element of {list} that begins", 1)
 	case property == ofEach:
-		return conditions[h.what].line
+		return cmp.Or(conditions[h.what].line, h.varied(narrow, shown))
 	}
 	return propertyLines[property]
 }

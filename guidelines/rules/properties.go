@@ -86,7 +86,7 @@ func (c *column) ofValues(rows []row, good float64) (out []hypothesis, is bool) 
 	case ofType:
 		return c.types(good), true
 	case ofEach:
-		return c.sets(rows), true
+		return append(c.sets(rows), c.had(begins, leastBad, func(s string) bool { return opening(s) == s })...), true
 	case ofLeast, ofMost:
 		if len(c.nums) >= minGood {
 			out = c.bounds()
