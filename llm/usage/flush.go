@@ -47,6 +47,9 @@ func (l *Ledger) flush(ctx context.Context) {
 	if l.cfg.limited() {
 		err = errors.Join(err, l.readOthers(ctx))
 	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return // the process ends, and the last flush follows
+	}
 	l.logTurn(err)
 }
 

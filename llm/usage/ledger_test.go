@@ -155,6 +155,27 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 	}
 }
 
+// A write that the end of the process cuts off is no failure: the last one follows.
+func TestAFlushThatTheEndCutsOffIsNoFailure(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	s := storetest.NewFaults(mem.New(), func(method string, at storetest.Stage) error {
+		if method == "PutRecord" && ctx.Err() == nil {
+			stop()
+			return memoryd.Errorf(memoryd.Unavailable, "context canceled")
+		}
+		return nil
+	})
+	var log bytes.Buffer
+	b := usage.NewLedger(configtest.Section[usage.Config]("usage"), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+	b.Verdict(ref, "rules")
+	b.Flush(ctx)
+	if log.Len() > 0 || ctx.Err() == nil {
+		t.Errorf("it says %s", log.String())
+	}
+	b.Flush(t.Context())
+	wantRows(t, today(t, newLedger(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1})
+}
+
 func TestTheRowsOfAnHourAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newLedger(t, mem.New(), nil)
