@@ -14,16 +14,11 @@ import (
 // A slide or a table is named by its place among those that the run made. How many it may be differs from run to run.
 func TestAnIndexIsHeldAgainstTheCallsThatMadeWhatItCounts(t *testing.T) {
 	t.Parallel()
-	for first, tool := range []string{"add_slide", "add_slides"} { // counted from 0, and from 1
-		want := []string{"Keep `slide_index`, from 0, below the number of `add_slide` calls in the run", "Keep `slide_index` at most the number of `add_slides` calls in the run"}[first]
+	for first, tool := range []string{"add_slide", "newSlide"} { // counted from 0, and from 1
+		want := []string{"Keep `slide_index`, from 0, below the number of `add_slide` calls in the run", "Keep `slide_index` at most the number of `newSlide` calls in the run"}[first]
 		var calls []memoryd.Call
 		call := func(run int, tool, input, output string, score float64) {
-			n := len(calls)
-			calls = append(calls, memoryd.Call{
-				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}, Key: memoryd.CallKey{byte(n), byte(n >> 8), 7}, Seq: int64(n + 1), Success: score > 0,
-				Input: json.RawMessage(input), Output: output, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, run),
-				Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: score},
-			})
+			calls = append(calls, recorded(len(calls), run, tool, input, output, score))
 		}
 		for i := range 20 {
 			slides := 1 + i%5

@@ -16,12 +16,7 @@ func TestANumberHasToBeCopiedFromAnAnswerAsATextHas(t *testing.T) {
 	t.Parallel()
 	var calls []memoryd.Call
 	call := func(run int, tool, input, output string, score float64) {
-		n := len(calls)
-		calls = append(calls, memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}, Key: memoryd.CallKey{byte(n), byte(n >> 8), 7}, Seq: int64(n + 1), Success: score > 0,
-			Input: json.RawMessage(input), Output: output, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, run),
-			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: score},
-		})
+		calls = append(calls, recorded(len(calls), run, tool, input, output, score))
 	}
 	for i := range 20 {
 		pid := 3000 + (137*i*7)%2500
@@ -39,5 +34,14 @@ func TestANumberHasToBeCopiedFromAnAnswerAsATextHas(t *testing.T) {
 	found := evidence.Mine("stop", obs, mine).Rules
 	if !slices.ContainsFunc(found, func(r rules.Rule) bool { return r.Line == "Copy `pid` exactly from an answer of `start`" }) {
 		t.Errorf("rules %+v", found)
+	}
+}
+
+// recorded makes a judged call of a run.
+func recorded(n, run int, tool, input, output string, score float64) memoryd.Call {
+	return memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}, Key: memoryd.CallKey{byte(n), byte(n >> 8), 7}, Seq: int64(n + 1), Success: score > 0,
+		Input: json.RawMessage(input), Output: output, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, run),
+		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: score},
 	}
 }

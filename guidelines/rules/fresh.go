@@ -31,32 +31,20 @@ func InWord(b byte) bool {
 }
 
 // NumberOf is the number of a word, in capitals or small letters; 0 for one that is too short to name something.
-func NumberOf(word string) (number uint64) {
-	n := len(word)
-	if n < leastName {
+func NumberOf(word string) uint64 {
+	if len(word) < leastName {
 		return 0
 	}
-	number = uint64(n) //nolint:gosec // a length
-	for at := 0; at < n; at += 8 {
+	number := uint64(14695981039346656037)
+	for i := 0; i < len(word); i += 8 {
 		var part uint64
-		switch {
-		case at+8 <= n:
-			part = four(word[at:]) | four(word[at+4:])<<32
-		case n >= 8: // the last eight, some of them again
-			part = four(word[n-8:]) | four(word[n-4:])<<32
-		default:
-			part = four(word) | four(word[n-4:])<<32
+		for k := i; k < min(i+8, len(word)); k++ {
+			part = part<<8 | uint64(word[k]|0x20)
 		}
-		number = (number ^ (part | 0x2020202020202020)) * 0x9e3779b97f4a7c15 // in small letters
+		number = (number ^ part) * 0x9e3779b97f4a7c15
 		number ^= number >> 32
 	}
 	return number
-}
-
-// four are the first four bytes of a text.
-func four(s string) uint64 {
-	_ = s[3]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
 // FreshOf lists the words of the texts of an input that are not known. Each word is noted.

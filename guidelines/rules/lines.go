@@ -101,13 +101,12 @@ var propertyLines = map[string]string{
 }
 
 func (h *hypothesis) ofProperty(narrow string, shown []string) string {
-	switch {
-	case h.what == offStep:
+	switch h.what {
+	case offStep:
 		return "Give {amount} in steps of {bound}"
-	case h.what == uneven && !isProperty(h.q):
-		return "Give as many elements in {p} as {q} says"
-	case h.what == uneven:
+	case uneven:
 		return conditions[h.what].line
+	default:
 	}
 	_, property := base(h.p)
 	switch {

@@ -343,15 +343,11 @@ func affix(s string) bool {
 	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word) && !strings.Contains(word, "/"))
 }
 
-// unevens are the hypotheses that a list has not as many elements as another one, or as a number says.
+// unevens are the hypotheses that a list has not as many elements as another one.
 func (c *column) unevens(others []column) (out []hypothesis) {
 	for i := range others {
-		p, q := c, &others[i]
-		if !p.counts() {
-			p, q = q, p
-		}
-		if p.counts() && (q.counts() || q.numeric && !q.property()) && len(p.nums) >= minGood && len(q.nums) >= minGood {
-			out = append(out, hypothesis{what: uneven, p: p.name, q: q.name})
+		if q := &others[i]; c.counts() && q.counts() && len(c.nums) >= minGood && len(q.nums) >= minGood {
+			out = append(out, hypothesis{what: uneven, p: c.name, q: q.name})
 		}
 	}
 	return out

@@ -67,11 +67,5 @@ func (c *column) indexes(tools []hypothesis) (out []hypothesis) {
 	return out
 }
 
-// wordsOfName are the words of a name, in small letters and without the s of a plural.
-func wordsOfName(name string) []string {
-	words := wordsIn(strings.ReplaceAll(snake(name), "_", " "))
-	for i := range words {
-		words[i] = strings.TrimSuffix(words[i], "s")
-	}
-	return words
-}
+// wordsOfName are the words of a name, in small letters.
+func wordsOfName(name string) []string { return wordsIn(strings.ReplaceAll(snake(name), "_", " ")) }

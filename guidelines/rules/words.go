@@ -113,6 +113,34 @@ func Speaks(message, p string) bool {
 	return Named(said, words) || Named(said, strings.ReplaceAll(words, "_", " "))
 }
 
+// told are the parameters that the messages of a kind of failure name, or of which each repeats what the call gave.
+func (s *search) told(kind string) map[string]bool {
+	if told, known := s.toldBy[kind]; known {
+		return told
+	}
+	told := map[string]bool{}
+	for i := range s.columns {
+		p := s.columns[i].name
+		h := hypothesis{p: p}
+		told[p] = Speaks(kind, h.name()) || s.repeats(kind, p)
+	}
+	s.toldBy[kind] = told
+	return told
+}
+
+// repeats reports whether each message of a kind of failure repeats what the call gave for a parameter.
+func (s *search) repeats(kind, p string) (all bool) {
+	p, _ = base(p)
+	for i := range s.rows {
+		if r := &s.rows[i]; r.Bad && r.kind == kind {
+			if all = slices.Contains(r.repeated, p); !all {
+				return false
+			}
+		}
+	}
+	return all
+}
+
 // snake is a text with its names in small letters, their words joined by underscores.
 func snake(s string) string {
 	var b strings.Builder

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -147,11 +148,11 @@ func (i *Intake) NoSuchTool(metadata []byte, account *Call) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	source := wayOf(metadata)
-	if source == "" {
+	if source == "" && account != nil {
 		source = account.Source
 		i.count(source, "new", -1)
 	}
-	i.count(source, "no_such_tool", 1)
+	i.count(cmp.Or(source, "api"), "no_such_tool", 1)
 }
 
 // Came counts calls that arrived over the API: recorded, already known, and refused.

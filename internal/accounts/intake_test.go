@@ -85,3 +85,12 @@ func TestEqualCallsAreFoundByTheirTimes(t *testing.T) {
 		t.Errorf("of no calls are left: %d traits, %d refs, %d bytes", len(j.alike), len(j.byRef), j.bytes)
 	}
 }
+
+// Metadata may name a source in another spelling, which is no report's.
+func TestACallOfNoToolThatNoSourceReportsIsCounted(t *testing.T) {
+	in := NewIntake(time.Now)
+	in.NoSuchTool([]byte(`{"source":"x","SOURCES":["hook:a"]}`), nil)
+	if got := in.Counts(); got["api"].Calls["no_such_tool"] != 1 {
+		t.Errorf("%+v", got)
+	}
+}
