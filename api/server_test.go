@@ -44,6 +44,8 @@ func (kindJudge) Await(context.Context, []memoryd.Call) {}
 
 func (kindJudge) Relabelled(memoryd.ToolRef) {}
 
+func (kindJudge) Moved(string) {}
+
 func (kindJudge) Withdrawn(context.Context, memoryd.Call) error { return nil }
 
 func (kindJudge) Under(_ context.Context, c *memoryd.Call, book *kinds.Book) (memoryd.Evaluation, bool) {

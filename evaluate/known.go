@@ -155,6 +155,9 @@ func (d *Evaluator) learn(ctx context.Context, j *job, e memoryd.Evaluation) {
 // label.
 func (d *Evaluator) Relabelled(ref memoryd.ToolRef) { d.profiles.drop(ref) }
 
+// Moved must be called when tools of a workspace were removed or replaced.
+func (d *Evaluator) Moved(workspace string) { d.profiles.forget(workspace) }
+
 // Under returns the verdict on a call by the rules and a book of kinds, and whether the judge
 // is sure. It changes nothing.
 func (d *Evaluator) Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool) {

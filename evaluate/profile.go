@@ -131,6 +131,15 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 	p.expires = time.Time{}
 }
 
+// forget lets go of the profiles of a workspace's tools.
+func (ps *profiles) forget(workspace string) {
+	for _, ref := range ps.byTool.Keys() {
+		if ref.Workspace == workspace {
+			ps.byTool.Remove(ref)
+		}
+	}
+}
+
 // observe adds a call to its tool's profile, as its newest.
 func (ps *profiles) observe(p *profile, c *memoryd.Call) {
 	p.rules.Observe(c)

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/guidelines/effect"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/accounts"
 	"memoryd/internal/origin"
@@ -139,7 +139,7 @@ func shareOf(r *preflight.Tested, calls []memoryd.Call, begun map[string]time.Ti
 			since = c.Time
 		}
 		broke[c.Run()] = broke[c.Run()] || slices.Contains(r.Keys, c.Key)
-		told[c.Run()] = told[c.Run()] || bytes.Contains(c.Metadata, []byte(`"told":true`))
+		told[c.Run()] = told[c.Run()] || effect.SideOf(c.Metadata) == effect.Told
 	}
 	n, all := 1.0, 1.0
 	for session, at := range begun {

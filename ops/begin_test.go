@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"testing"
+	"time"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
@@ -46,5 +47,16 @@ func TestWhatAHookTellsIsNotedOfTheToolThatIsMeant(t *testing.T) {
 	calls := []memoryd.Call{{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: f.Tool}, Metadata: []byte(`{"session_id":"s"}`)}}
 	if o.Told.mark(calls); !bytes.Contains(calls[0].Metadata, []byte(`"told":true`)) {
 		t.Errorf("%s", calls[0].Metadata)
+	}
+}
+
+// Blanks in a caller's metadata, or a version in place of a word, say the same.
+func TestASessionThatWasToldAndDidNoWrongCountsForNothingHoweverItsCallsSaySo(t *testing.T) {
+	t.Parallel()
+	for _, told := range []string{`"told":true`, `"told": true`, `"guideline_version": 3`} {
+		calls := []memoryd.Call{{Metadata: []byte(`{"session_id":"s",` + told + `}`)}}
+		if share := shareOf(&preflight.Tested{}, calls, map[string]time.Time{"s": {}}); share != 1 {
+			t.Errorf("%s: %v", told, share)
+		}
 	}
 }

@@ -90,6 +90,9 @@ func (d *Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, erro
 	default:
 		return nil, refuse("action must be one of list, delete, delete_ids, copy, dump, load")
 	}
+	if r.Moves() { // what failed half way too
+		d.Judge.Moved(r.Workspace)
+	}
 	// What the client can mend is an answer; what the store cannot do is not.
 	switch kind, msg := memoryd.KindOf(err); {
 	case err == nil:

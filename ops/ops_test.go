@@ -46,6 +46,8 @@ func (j *judge) Prejudge(_ context.Context, calls []memoryd.Call) {
 
 func (j *judge) Relabelled(memoryd.ToolRef) {}
 
+func (j *judge) Moved(string) {}
+
 func (j *judge) Withdrawn(context.Context, memoryd.Call) error {
 	j.person = nil
 	return nil

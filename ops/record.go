@@ -31,9 +31,10 @@ type Judge interface {
 	// Under returns the verdict on a call by the rules and a book of kinds, and whether the judge
 	// is sure. It changes nothing.
 	Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool)
-	// Relabelled is called when the labels of a tool's kinds changed, and Withdrawn when a person
-	// takes a verdict on a call back.
+	// Relabelled is called when the labels of a tool's kinds changed, Moved when tools of a workspace
+	// were removed or replaced, and Withdrawn when a person takes a verdict on a call back.
 	Relabelled(ref memoryd.ToolRef)
+	Moved(workspace string)
 	Withdrawn(ctx context.Context, c memoryd.Call) error
 }
 

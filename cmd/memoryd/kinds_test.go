@@ -103,3 +103,36 @@ func TestALabelShowsTwentyOfTheCallsThatItChanges(t *testing.T) {
 		t.Errorf("%d calls, %d changes, %d examples", done.Calls, done.Changes, len(done.Examples))
 	}
 }
+
+// A tool that is made anew under the name of a deleted one is another tool.
+func TestALabelGoesWithItsTool(t *testing.T) {
+	p := newPages(t, "off")
+	add := func() (score float64, tool string) {
+		var answer struct {
+			Metadata struct {
+				MemoryList []struct {
+					MemoryID string                    `json:"memory_id"`
+					Calls    []struct{ Score float64 } `json:"tool_call_results"`
+				} `json:"memory_list"`
+			}
+		}
+		said := p.api("POST", "/add_tool_call_result", `{"workspace_id":"w","include_history":false,"tool_call_results":[{"tool_name":"door","input":{"room":1},
+			"output":"The door of room 1 moves slowly today"}]}`, 200)
+		if err := json.Unmarshal([]byte(said), &answer); err != nil {
+			t.Fatal(err)
+		}
+		memory := answer.Metadata.MemoryList[0]
+		return memory.Calls[0].Score, memory.MemoryID
+	}
+	for _, action := range []string{"delete", "delete_ids"} {
+		_, tool := add()
+		p.api("PUT", "/v1/workspaces/w/tools/door/kinds/"+kindsOf(p).Kinds[0].ID, `{"score":0,"by":"ann"}`, 200)
+		if score, _ := add(); score != 0 {
+			t.Fatalf("%s: a call of the labelled kind scores %v", action, score)
+		}
+		p.api("POST", "/vector_store", fmt.Sprintf(`{"workspace_id":"w","action":%q,"memory_ids":[%q]}`, action, tool), 200)
+		if score, _ := add(); score != 1 {
+			t.Errorf("%s: a call of the new tool scores %v", action, score)
+		}
+	}
+}

@@ -94,12 +94,13 @@ type calls struct {
 	open   map[string]openCall // by the raw text of the request's id: 1 is not "1"
 	states map[string]openCall // by requestState: the server wants another round
 	tasks  map[string]openCall // by task id: the result comes later
-	polls  map[string]string   // requests for a task's result, by id: the task
-	lists  map[string]bool     // requests for the list of tools, by id
-	hellos map[string]bool     // initialize and server/discover, by id
+	asks   map[string]ask      // other requests whose answers matter, by id
 
 	client, server string
 }
+
+// ask is a request for something else than a call.
+type ask struct{ method, task string }
 
 // maxOpen bounds each table: a peer that never answers must not fill memory.
 const maxOpen = 10_000
@@ -107,7 +108,7 @@ const maxOpen = 10_000
 func newCalls(now func() time.Time, tell func(openCall, outcome)) *calls {
 	return &calls{
 		now: now, tell: tell, open: map[string]openCall{}, states: map[string]openCall{}, tasks: map[string]openCall{},
-		polls: map[string]string{}, lists: map[string]bool{}, hellos: map[string]bool{},
+		asks: map[string]ask{},
 	}
 }
 
@@ -137,19 +138,24 @@ func (c *calls) sent(scope string, m message, note func(server string, p callPar
 		}
 		c.open[id] = call
 	case "tasks/get", "tasks/result":
-		if p := in(m.Params); p != nil && len(c.polls) < maxOpen {
-			c.polls[id] = p.Text("taskId")
-		}
+		c.ask(id, ask{m.Method, in(m.Params).Text("taskId")})
 	case "tools/list":
-		c.lists[id] = true
+		c.ask(id, ask{method: m.Method})
 	case "initialize", "server/discover":
-		c.hellos[id] = true
+		c.ask(id, ask{method: m.Method})
 		p := in(m.Params)
 		c.client = cmp.Or(p.Text("clientInfo.name"), loosejson.MembersOf(meta(p, "clientInfo")).Text("name"), c.client)
 	case "notifications/cancelled":
 		if of := in(m.Params)["requestId"]; len(of) > 0 {
 			c.cancelled(scope, string(of))
 		}
+	}
+}
+
+// ask notes a request whose answer matters.
+func (c *calls) ask(id string, a ask) {
+	if len(c.asks) < maxOpen {
+		c.asks[id] = a
 	}
 }
 
@@ -177,7 +183,7 @@ func (c *calls) received(scope string, m message) reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.Method == "notifications/tasks" || m.Method == "notifications/tasks/status" {
-		return c.taskResult(m.Params, nil)
+		return c.taskResult(m.Params, "")
 	}
 	if !m.response() {
 		return reply{}
@@ -187,16 +193,14 @@ func (c *calls) received(scope string, m message) reply {
 		delete(c.open, id)
 		return c.callResult(call, m)
 	}
-	if task, ok := c.polls[id]; ok {
-		delete(c.polls, id)
-		return c.taskResult(m.Result, &task)
-	}
-	if c.lists[id] {
-		delete(c.lists, id)
+	asked := c.asks[id]
+	delete(c.asks, id)
+	switch asked.method {
+	case "tasks/get", "tasks/result":
+		return c.taskResult(m.Result, asked.task)
+	case "tools/list":
 		return reply{list: m.Error == nil}
-	}
-	if c.hellos[id] {
-		delete(c.hellos, id)
+	case "initialize", "server/discover":
 		p := in(m.Result)
 		c.server = cmp.Or(p.Text("serverInfo.name"), loosejson.MembersOf(meta(p, "serverInfo")).Text("name"), c.server)
 	}
@@ -232,12 +236,9 @@ var ended = []string{"", "completed", "failed", "cancelled"}
 
 // taskResult looks at what is told of a task: by the answer to tasks/get or
 // tasks/result for the task asked, or by a notification that names it.
-func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
+func (c *calls) taskResult(body json.RawMessage, asked string) reply {
 	r := in(body)
-	task, status := r.Text("taskId"), r.Text("status")
-	if asked != nil && task == "" {
-		task = *asked
-	}
+	task, status := cmp.Or(r.Text("taskId"), asked), r.Text("status")
 	call, ok := c.tasks[task]
 	if !ok || r == nil || !slices.Contains(ended, status) {
 		return reply{}
@@ -255,11 +256,12 @@ func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
 	return reply{}
 }
 
-// close tells the call that is still open under an id of the scope, if there is
-// one, as ended so.
+// close forgets what was asked under an id of the scope, and tells the call that is still
+// open under it, if there is one, as ended so.
 func (c *calls) close(scope string, id json.RawMessage, how outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.asks, scope+string(id))
 	if call, ok := c.open[scope+string(id)]; ok {
 		delete(c.open, scope+string(id))
 		c.tell(call, how)

@@ -69,7 +69,7 @@ var mayImport = map[string][]string{
 	"llm/summarize":              {"memoryd"},
 	"llm/usage":                  {"memoryd", "store"},
 	"ops": {
-		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions",
+		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/effect", "guidelines/preflight", "guidelines/revisions",
 		"internal/access", "internal/accounts", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"ops/survey":      {"memoryd", "guidelines/effect", "guidelines/mistakes", "store"},

@@ -70,7 +70,7 @@ var table = [places][origins]Form{
 	Warning:        advice,
 	Suggestion:     {Ours: Whole, Name: Whole, Caller: Whole, Run: Whole, Shared: Whole},
 	Typical:        {Ours: Whole, Name: Bare, Shared: Common, Private: Shape},
-	Fence:          {Ours: Whole, Name: Bare, Message: Masked},
+	Fence:          {Ours: Whole, Message: Masked},
 	Verdict:        {Ours: Whole, Message: Quoted, Answer: Quoted, Model: Print},
 	Dashboard:      record,
 	Compaction:     {Ours: Whole, Caller: Whole, Run: Print, Model: Print},

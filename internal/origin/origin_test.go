@@ -15,7 +15,7 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 		Warning:        "w c - - W W - z - - -",
 		Suggestion:     "w w w w w - - - - - -",
 		Typical:        "w b - - C - s - - - -",
-		Fence:          "w b - - - - - - m - -",
+		Fence:          "w - - - - - - - m - -",
 		Verdict:        "w - - - - - - - q q p",
 		Dashboard:      "p p p p p p p p p p p",
 		Compaction:     "w - w p - - - - - - p",
