@@ -67,7 +67,7 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	case d.judge != JudgeRules:
 		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model: configure one in the llm section", d.judge)
 	}
-	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)
+	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, d.doubt, now)
 	var err error
 	if d.prompt, err = loadPrompt(cfg.PromptFile); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
@@ -181,7 +181,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 		case ok:
 			decided = append(decided, settled{j, v})
 			c.Evaluation = v.e
-			d.observe(j.tool, c)
+			d.observe(&j.opinion, c)
 		case j == nil: // requests filled the queue meanwhile
 			left = append(left, &job{ref: c.ToolRef, key: c.Key, before: c.Evaluation, done: make(chan struct{})})
 		}

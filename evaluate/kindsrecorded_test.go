@@ -106,7 +106,7 @@ func TestOneLabelForEachKindThatIsUnsure(t *testing.T) {
 			}
 			c.see(v.Score == 0, r.Gold)
 			r.Evaluation = v.Evaluation
-			p.Observe(&r.Call)
+			p.Observe(&r.Call, v.Doubt)
 		}
 		c.log(t, name(file))
 		all = tally{all.calls + c.calls, all.asked + c.asked, all.later + c.later, all.right + c.right, all.hit + c.hit, all.alarm + c.alarm, all.miss + c.miss}

@@ -39,7 +39,7 @@ func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 		o := d.consider(ctx, c)
 		if v, ok := d.withoutModel(ctx, c, &o); ok {
 			c.Evaluation = v.e
-			d.observe(o.tool, c)
+			d.observe(&o, c)
 			d.observer(Event{c.ToolRef, c.Key, c.Metadata, c.Evaluation, v.said, o.ruled, o.sure})
 			continue
 		}
@@ -55,6 +55,7 @@ type opinion struct {
 	bound bound
 	facts bound // that hold also for what a person says of a kind
 	sure  bool
+	doubt float64 // of the rules' score
 	brief brief
 	cache keys
 	kind  *reading.Kind  // nil where nobody needs it
@@ -73,7 +74,7 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 	var o opinion
 	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { //nolint:contextcheck // rules take microseconds
 		var r *reading.Reading
-		if v, r = d.ask(c, p); r != nil {
+		if v, r = d.ask(c, p.rules); r != nil {
 			defer r.Release()
 			o.kind, o.known = d.recall(c, r, cmp.Or(book, p.book), &v)
 		}
@@ -84,7 +85,7 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)
 	}
 	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
-	o.ruled, o.sure = v.Evaluation, v.Sure
+	o.ruled, o.sure, o.doubt = v.Evaluation, v.Sure, v.Doubt
 	alone := d.judge == JudgeRules || d.cfg.Barred(c.Workspace)
 	if alone && o.known == nil {
 		o.bound = bound{ceiling: v.Score, alone: true}
@@ -101,10 +102,10 @@ func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds
 // ask lets the rules judge. Rules that panic over hostile text are a defect that
 // must not take the request with them: such a call counts as a partial success
 // that nobody is sure of. The reading is nil where already that panicked.
-func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result, r *reading.Reading) {
+func (d *Evaluator) ask(c *memoryd.Call, p *rules.Profile) (v rules.Result, r *reading.Reading) {
 	err := lifecycle.Do(context.Background(), d.log, "rules", func() error {
 		r = reading.Read(c.Input, c.Output)
-		v = d.rules.JudgeRead(c, r, p.rules)
+		v = d.rules.JudgeRead(c, r, p)
 		return nil
 	})
 	if err == nil {
@@ -115,6 +116,15 @@ func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result, r *reading
 		Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
 		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call.",
 	}}, r
+}
+
+// doubt is what the rules' score says of a call that was judged before.
+func (d *Evaluator) doubt(c *memoryd.Call) float64 {
+	v, r := d.ask(c, nil)
+	if r != nil {
+		r.Release()
+	}
+	return v.Doubt
 }
 
 // decision is an evaluation and what its judge said before it was bounded.
@@ -160,8 +170,8 @@ func (d *Evaluator) bounded(k known, b bound, ruled memoryd.Evaluation) decision
 }
 
 // observe lets the tool's profile learn from a judged call.
-func (d *Evaluator) observe(p *profile, c *memoryd.Call) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	d.profiles.observe(p, c)
+func (d *Evaluator) observe(o *opinion, c *memoryd.Call) {
+	o.tool.mu.Lock()
+	defer o.tool.mu.Unlock()
+	d.profiles.observe(o, c)
 }

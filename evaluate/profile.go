@@ -42,6 +42,7 @@ type profile struct {
 type profiles struct {
 	cfg    Config
 	ledger Ledger
+	doubt  func(*memoryd.Call) float64
 	now    func() time.Time
 	// examples: is there a model that will be shown any?
 	examples bool
@@ -49,9 +50,9 @@ type profiles struct {
 	byTool *lru.Cache[memoryd.ToolRef, *profile]
 }
 
-func newProfiles(cfg Config, examples bool, l Ledger, now func() time.Time) *profiles {
+func newProfiles(cfg Config, examples bool, l Ledger, doubt func(*memoryd.Call) float64, now func() time.Time) *profiles {
 	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
-	return &profiles{cfg: cfg, ledger: l, now: now, examples: examples, byTool: byTool}
+	return &profiles{cfg: cfg, ledger: l, doubt: doubt, now: now, examples: examples, byTool: byTool}
 }
 
 func (ps *profiles) of(ref memoryd.ToolRef) *profile {
@@ -100,7 +101,7 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 	}
 	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {
-		p.rules.Observe(&calls[i])
+		p.rules.Observe(&calls[i], ps.doubt(&calls[i]))
 		p.calls = max(p.calls, calls[i].Seq)
 	}
 	for i := range slices.Backward(calls) {
@@ -141,10 +142,10 @@ func (ps *profiles) forget(workspace string) {
 }
 
 // observe adds a call to its tool's profile, as its newest.
-func (ps *profiles) observe(p *profile, c *memoryd.Call) {
-	p.rules.Observe(c)
-	p.earn()
-	ps.show(p, c)
+func (ps *profiles) observe(o *opinion, c *memoryd.Call) {
+	o.tool.rules.Observe(c, o.doubt)
+	o.tool.earn()
+	ps.show(o.tool, c)
 }
 
 // show makes a call the newest example of its level, if it was judged. The profile's lock is

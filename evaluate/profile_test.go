@@ -167,3 +167,31 @@ func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
 		}
 	}
 }
+
+// A tool that says what reads like a failure each time is known for it, in the next process too.
+func TestDoubtsThatAreUsualAreKnownAfterARestart(t *testing.T) {
+	said := []string{
+		"He who cannot forgive breaks the bridge over which he must pass", "The problem is never the problem",
+		"Nothing is so difficult but that it may be found out", "There is no bad weather, only wrong clothes",
+		"Fear not those who cannot lose", "No wind is favorable for one who has no port",
+		"Doubt is not pleasant, but certainty is absurd", "It is impossible to live without failing at something",
+	}
+	s := newFakeStore()
+	judge := func(d *Evaluator, i int, out string) float64 {
+		calls := []memoryd.Call{someCall(i, out)}
+		calls[0].Tool = "ask"
+		d.Prejudge(t.Context(), calls)
+		s.put(calls[0])
+		return calls[0].Evaluation.Score
+	}
+	d := testEvaluator(t, s, nil, rules.New(), nil)
+	const doubtful = "The question is too difficult"
+	first := judge(d, 0, doubtful)
+	for i := range 24 {
+		judge(d, 1+i, said[i%len(said)])
+	}
+	live, again := judge(d, 25, doubtful), judge(testEvaluator(t, s, nil, rules.New(), nil), 26, doubtful)
+	if first != 0 || live != 1 || again != 1 {
+		t.Errorf("scores %v at first, %v later and %v by the next process, want 0, 1 and 1", first, live, again)
+	}
+}

@@ -241,7 +241,7 @@ func (s *source) judged(judge *rules.Judge) (f figures) {
 		v := judge.Judge(&c, p)
 		if s.recorded {
 			c.Evaluation = v.Evaluation
-			p.Observe(&c)
+			p.Observe(&c, v.Doubt)
 		}
 		f.count(s.calls[i].label, v.Score)
 		if show != "" && s.name == show && (v.Score == 0) != (s.calls[i].label == "error") {

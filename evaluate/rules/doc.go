@@ -9,7 +9,8 @@
 // structured bodies. Diagnostics: stack traces, shell messages, a usage that
 // nobody asked for. Partial outcomes: empty results, results below an error banner, errors that
 // a shell pipeline ignored. History: whether the tool is usually silent. If no fact decides, a
-// learned score does: package score.
+// learned score does: package score. It is held against what it said of the tool's earlier
+// calls that did not fail, for the prose of one tool is never as clear as the "Saved." of another.
 //
 // An output may contain error words because they were requested: a log, source code, a page
 // about exceptions. So a word alone never decides. What counts is its place (first line, last

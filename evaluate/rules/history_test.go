@@ -12,7 +12,7 @@ func learn(n int, make func(i int) memoryd.Call) *rules.Profile {
 	p := &rules.Profile{}
 	for i := range n {
 		c := make(i)
-		p.Observe(&c)
+		p.Observe(&c, 0)
 	}
 	return p
 }
@@ -117,5 +117,40 @@ func TestACallerThatReportsEachFailureIsBelievedOverALikelyScore(t *testing.T) {
 	}
 	if judge("Error: the account could not be opened because it is closed", report("ann", 9, 0)) != memoryd.ScoreFailure {
 		t.Error("what is certainly a failure is one, whatever its caller reported")
+	}
+}
+
+// What the tool usually says decides how much a doubt weighs, for each source by itself.
+func TestADoubtIsHeldAgainstWhatIsUsualOfTheTool(t *testing.T) {
+	j := rules.New()
+	usual := func(tool, source string, doubt float64) *rules.Profile {
+		p := &rules.Profile{}
+		for range 20 {
+			c := judged("earlier", 1, 0, -1)
+			c.Tool, c.Metadata = tool, []byte(`{"memoryd_source": "`+source+`"}`)
+			p.Observe(&c, doubt)
+		}
+		return p
+	}
+	tests := map[string]struct {
+		tool, out string
+		profile   *rules.Profile
+		score     float64
+	}{
+		"of a tool that nobody knows":    {"ask", "The question is too difficult", nil, 0},
+		"of one that is never clear":     {"ask", "The question is too difficult", usual("ask", "a", -0.5), 1},
+		"of one that another source saw": {"ask", "The question is too difficult", usual("ask", "b", -0.5), 0},
+		"of one like others":             {"ask", "The question is too difficult", usual("ask", "a", -3), 0},
+		"no doubt, of one never clear":   {"ask", "Error: the question is not allowed", usual("ask", "a", -0.5), 0},
+		"of a shell":                     {"bash", "Cannot find it", usual("bash", "a", -0.5), 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := judged(tc.out, 0, 0, -1)
+			c.Tool, c.Metadata = tc.tool, []byte(`{"memoryd_source": "a"}`)
+			if v := j.Judge(&c, tc.profile); v.Score != tc.score {
+				t.Errorf("score %v with doubt %.2f, want %v", v.Score, v.Doubt, tc.score)
+			}
+		})
 	}
 }

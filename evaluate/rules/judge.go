@@ -31,6 +31,9 @@ type Result struct {
 	// Fact reports that the call itself reports its outcome, by a flag or by the exit status
 	// of a process. No verdict on outputs of its kind overrides that.
 	Fact bool
+	// Doubt is what the learned score alone says, in log odds of a failure; 0 where nobody
+	// asked it.
+	Doubt float64
 }
 
 // New returns a judge.
@@ -89,5 +92,5 @@ func (j *Judge) result(v *view, f finding) Result {
 		State: memoryd.Judged, Score: f.score, Summary: summaryOf(v, f, said), Evaluation: evaluationOf(v, f, said),
 		JudgedBy: memoryd.JudgedByRules, Rule: f.rule, JudgeVersion: j.version,
 	}
-	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported()}
+	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported(), Doubt: v.doubt}
 }

@@ -5,22 +5,38 @@ import (
 	"memoryd/internal/reading"
 )
 
-// Profile counts a tool's earlier successes, and those that gave nothing, and what each source
-// reported of failures. Observe must not run concurrently with anything else on the same profile.
+// Profile counts a tool's earlier successes, and those that gave nothing, and keeps what is known of the calls of each
+// source. Observe must not run concurrently with anything else on the same profile.
 // Many goroutines may judge with one profile.
 type Profile struct {
 	successes, empty int
-	failures         map[string]reports // by source
+	sources          map[string]account
 }
 
-// reports counts a source's failed calls: those that it reported as failed, and those that it did
-// not, though a fact shows the failure.
-type reports struct{ told, hidden int }
+// account is what is known of a source's calls of a tool. Nothing that other sources recorded is part of it, since an
+// author of outputs could make a tool look like anything.
+type account struct {
+	told, hidden int     // failures that the source reported, and those that only a fact shows
+	seen         float64 // calls that the learned score was asked of and that did not fail
+	doubt        float64 // the mean of its doubts of them
+}
 
-// Observe adds a judged call to the profile.
-func (p *Profile) Observe(c *memoryd.Call) {
+// Observe adds a judged call to the profile, with the doubt of its result.
+func (p *Profile) Observe(c *memoryd.Call, doubt float64) {
+	if p.sources == nil {
+		p.sources = map[string]account{}
+	}
+	a := p.sources[c.Source()]
+	switch {
+	case c.Evaluation.Score > memoryd.ScoreFailure:
+		a.usual(doubt)
+	case !c.Success:
+		a.told++
+	case c.Evaluation.Rule != scoreRule:
+		a.hidden++
+	}
+	p.sources[c.Source()] = a
 	if c.Evaluation.Score < memoryd.ScoreSuccess {
-		p.observeFailure(c)
 		return
 	}
 	p.successes++
@@ -29,31 +45,17 @@ func (p *Profile) Observe(c *memoryd.Call) {
 	}
 }
 
-func (p *Profile) observeFailure(c *memoryd.Call) {
-	if c.Evaluation.Score > memoryd.ScoreFailure || c.Success && c.Evaluation.Rule == scoreRule {
-		return
+// of is what is known of the calls of the source that recorded c.
+func (p *Profile) of(c *memoryd.Call) account {
+	if p == nil || p.sources == nil {
+		return account{}
 	}
-	if p.failures == nil {
-		p.failures = map[string]reports{}
-	}
-	r := p.failures[c.Source()]
-	if c.Success {
-		r.hidden++
-	} else {
-		r.told++
-	}
-	p.failures[c.Source()] = r
+	return p.sources[c.Source()]
 }
 
-// tells reports whether the source of a call is known to report the tool's failures: it reported
+// tells reports whether the source is known to report the tool's failures: it reported
 // several, and none that it did not report is known.
-func (p *Profile) tells(c *memoryd.Call) bool {
-	if p == nil || p.failures == nil {
-		return false
-	}
-	r := p.failures[c.Source()]
-	return r.told >= minHistory && r.hidden == 0
-}
+func (a *account) tells() bool { return a.told >= minHistory && a.hidden == 0 }
 
 // silent reports whether most of the tool's successes are known to give nothing.
 func (p *Profile) silent() bool {
@@ -62,3 +64,29 @@ func (p *Profile) silent() bool {
 
 // minHistory is how many calls say what is usual for a tool.
 const minHistory = 3
+
+// What the learned score says of calls that did not fail, in log odds of a failure: that of a tool that nobody knows, how
+// many calls that counts as, how many of the newest calls count, how much one can, and by how much a tool can differ
+// from others.
+const (
+	usualDoubt  = -3.0
+	usualWeight = 5
+	mostSeen    = 32
+	mostDoubt   = 6.0
+	mostUnusual = 1.0
+)
+
+// usual lets a doubt count among those that are usual.
+func (a *account) usual(doubt float64) {
+	if doubt != 0 {
+		a.seen = min(a.seen+1, mostSeen)
+		a.doubt += (min(max(doubt, -mostDoubt), mostDoubt) - a.doubt) / a.seen
+	}
+}
+
+// unusual is what a tool's doubts have more than those of other tools, as far as calls of the same source show: the prose
+// of one that reads is never as clear as the "Saved." of one that writes.
+func (a *account) unusual() float64 {
+	more := a.seen / (a.seen + usualWeight) * (a.doubt - usualDoubt)
+	return min(max(more, -mostUnusual), mostUnusual)
+}

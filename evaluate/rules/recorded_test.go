@@ -138,7 +138,7 @@ func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call
 		}
 		v := j.Judge(&r.Call, p)
 		r.Evaluation = v.Evaluation
-		p.Observe(&r.Call)
+		p.Observe(&r.Call, v.Doubt)
 		if r.Gold != "" && !exitOnly(r) {
 			seen(r, v)
 		}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"memoryd/evaluate/score"
@@ -61,7 +62,7 @@ func scored(v *view) finding {
 // bar is how probable a failure has to be.
 func (v *view) bar() float64 {
 	switch is := v.ask.purposes & (commanding | content); {
-	case v.prof.tells(v.call):
+	case v.account.tells():
 		return toldBar
 	case !is.is(content) && !v.body.OK() && v.complains():
 		return complaintBar
@@ -86,16 +87,28 @@ func (v *view) complains() bool {
 	return false
 }
 
-// score is what the model says of the call: how probable it is that it failed, and
+// score is what the model says of the call beside what is usual for its tool: how probable it is that it failed, and
 // that it found nothing.
 func (v *view) score() (failed, nothing float64) {
 	if !v.asked {
 		f := &v.scratch.features
 		v.readFeatures(f)
 		p := v.model.Score(f)
-		v.asked, v.failed, v.nothing = true, p[score.Failed], p[score.Nothing]
+		v.asked, v.nothing = true, p[score.Nothing]
+		v.doubt = math.Log(p[score.Failed] / (1 - p[score.Failed]))
+		v.account = v.prof.of(v.call)
+		v.failed = 1 / (1 + math.Exp(v.unusual()-v.doubt))
 	}
 	return v.failed, v.nothing
+}
+
+// unusual is what the tool's history takes from a doubt. A shell is as many tools as it has commands, so that its history
+// says nothing.
+func (v *view) unusual() float64 {
+	if v.ask.is(commanding) {
+		return 0
+	}
+	return v.account.unusual()
 }
 
 // unlikely reports whether the score knows the output as that of a call that worked.

@@ -21,8 +21,10 @@ type view struct {
 	described string // see describe
 	scratch   *scratch
 
-	asked           bool // the learned score
+	asked           bool    // the learned score
+	doubt           float64 // by the score alone, in log odds
 	failed, nothing float64
+	account         account // of the call's source
 }
 
 // scratch is the room in which one call is judged, used again for the next.
