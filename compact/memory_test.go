@@ -23,9 +23,7 @@ func (m *memory) Put(_ context.Context, workspace string, items []compact.Origin
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, it := range items {
-		if _, known := m.items[[2]string{workspace, it.ID}]; !known || it.Replace {
-			m.items[[2]string{workspace, it.ID}] = slices.Clone(it.Data)
-		}
+		m.items[[2]string{workspace, it.ID}] = slices.Clone(it.Data)
 	}
 	return nil
 }

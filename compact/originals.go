@@ -11,19 +11,17 @@ import (
 // Original is content that a compaction removed.
 type Original struct {
 	// ID is "o_" (a message) or "c_" (the record of a compaction) and hexadecimal digits. It
-	// is derived from the content, so equal content has one id.
+	// is derived from the content, so equal content has one id; only the note of a conversation's
+	// newest compaction has its id from the conversation.
 	ID string
 	// Data are the exact bytes.
 	Data []byte
-	// Replace reports that the content may change: what is stored under the id is replaced.
-	// The note about a conversation's newest compaction is an example.
-	Replace bool
 }
 
 // Originals stores removed content by workspace. A workspace cannot read another's originals.
 type Originals interface {
-	// Put stores all items or none. An existing id stays as it is, unless the item says
-	// Replace; its expiry may be extended.
+	// Put stores all items or none. What is stored under an id is replaced, and its expiry may be
+	// extended.
 	Put(ctx context.Context, workspace string, items []Original) error
 	// Get fails with a memoryd.NotFound error if the id is unknown or has expired.
 	Get(ctx context.Context, workspace, id string) (Original, error)
@@ -52,7 +50,7 @@ func newestID(conversation string) string { return compactionID("newest", conver
 // newestOf notes that id is the newest compaction of a conversation.
 func newestOf(conversation, id string) Original {
 	data, _ := json.Marshal(newest{id}) // a text always marshals
-	return Original{ID: newestID(conversation), Data: data, Replace: true}
+	return Original{ID: newestID(conversation), Data: data}
 }
 
 // hintOpen begins the line of a summary that says how to look up what it left out.

@@ -40,7 +40,6 @@ type profile struct {
 // history when it is first needed and again when its time is up, so that what
 // other processes did, or a deletion, shows in the end.
 type profiles struct {
-	cfg    Config
 	ledger Ledger
 	doubt  func(*memoryd.Call) float64
 	now    func() time.Time
@@ -52,7 +51,7 @@ type profiles struct {
 
 func newProfiles(cfg Config, examples bool, l Ledger, doubt func(*memoryd.Call) float64, now func() time.Time) *profiles {
 	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
-	return &profiles{cfg: cfg, ledger: l, doubt: doubt, now: now, examples: examples, byTool: byTool}
+	return &profiles{ledger: l, doubt: doubt, now: now, examples: examples, byTool: byTool}
 }
 
 func (ps *profiles) of(ref memoryd.ToolRef) *profile {

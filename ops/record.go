@@ -82,15 +82,16 @@ func (o *ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded
 	var appended []store.Appended
 	var err error
 	begun := time.Now()
-	again := admission.Blocking(ctx, func() { appended, err = o.append(store.Since(ctx, begun), r) })
-	if err = errors.Join(err, again); err != nil {
-		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
-	}
-	if slices.ContainsFunc(appended, func(a store.Appended) bool { return !a.New }) {
-		again = admission.Blocking(ctx, func() { err = o.amend(ctx, r.Calls, appended) })
-		if err = errors.Join(err, again); err != nil {
-			return nil, fmt.Errorf("amend what is recorded: %w", err)
+	again := admission.Blocking(ctx, func() {
+		appended, err = o.append(store.Since(ctx, begun), r)
+		for i := 0; i < len(appended) && err == nil; i++ {
+			if !appended[i].New {
+				err = o.amend(ctx, &r.Calls[i])
+			}
 		}
+	})
+	if err = errors.Join(err, again); err != nil {
+		return nil, fmt.Errorf("record %d calls: %w", len(r.Calls), err)
 	}
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
@@ -111,45 +112,40 @@ func sourceOf(ctx context.Context) string {
 	return ""
 }
 
-// amend adds to calls that are recorded what further accounts of them know better, of
-// the same writer; then they are judged anew, unless a person judged them. While a
-// remote store is away it is left.
-func (o *ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, appended []store.Appended) error {
+// amend adds to a call that is recorded what a further account of it, c, knows better, of
+// the same writer; then it is judged anew, unless a person judged it. While a remote
+// store is away it is left.
+func (o *ParseToolCallResult) amend(ctx context.Context, c *memoryd.Call) error {
+	account, told := accounts.FromRecord(c)
+	if !told {
+		return nil
+	}
 	o.amending.Lock() // one reads, joins and writes at a time
 	defer o.amending.Unlock()
-	for i := range calls {
-		if appended[i].New {
-			continue
-		}
-		account, told := accounts.FromRecord(&calls[i])
-		if !told {
-			continue
-		}
-		kept, err := o.Store.Call(ctx, calls[i].ToolRef, calls[i].Key)
-		if memoryd.IsKind(err, memoryd.NotFound) || err == nil && kept.Source() != calls[i].Source() {
-			continue
-		} else if err != nil {
-			return err
-		}
-		amended, changed := accounts.Amended(&kept, &account)
-		if !changed {
-			continue
-		}
-		amended.ToolRef = calls[i].ToolRef
-		if !strings.HasPrefix(kept.Evaluation.JudgedBy, memoryd.PersonPrefix) {
-			judged := []memoryd.Call{amended}
-			judged[0].Evaluation = memoryd.PendingEvaluation()
-			o.Judge.Prejudge(ctx, judged)
-			amended.Evaluation = judged[0].Evaluation
-		}
-		_, err = o.Store.Override(ctx, store.Verdict{
-			ToolRef: amended.ToolRef, Key: amended.Key, Evaluation: amended.Evaluation, Amendment: memoryd.AmendmentOf(&amended),
-		})
-		if err := memoryd.Except(err, memoryd.NotFound, memoryd.Unavailable); err != nil {
-			return err
-		}
-		o.Survey.Changed(amended.ToolRef)
+	kept, err := o.Store.Call(ctx, c.ToolRef, c.Key)
+	if memoryd.IsKind(err, memoryd.NotFound) || err == nil && kept.Source() != c.Source() {
+		return nil
+	} else if err != nil {
+		return err
 	}
+	amended, changed := accounts.Amended(&kept, &account)
+	if !changed {
+		return nil
+	}
+	amended.ToolRef = c.ToolRef
+	if !strings.HasPrefix(kept.Evaluation.JudgedBy, memoryd.PersonPrefix) {
+		judged := []memoryd.Call{amended}
+		judged[0].Evaluation = memoryd.PendingEvaluation()
+		o.Judge.Prejudge(ctx, judged)
+		amended.Evaluation = judged[0].Evaluation
+	}
+	_, err = o.Store.Override(ctx, store.Verdict{
+		ToolRef: amended.ToolRef, Key: amended.Key, Evaluation: amended.Evaluation, Amendment: memoryd.AmendmentOf(&amended),
+	})
+	if err := memoryd.Except(err, memoryd.NotFound, memoryd.Unavailable); err != nil {
+		return err
+	}
+	o.Survey.Changed(amended.ToolRef)
 	return nil
 }
 
@@ -193,9 +189,9 @@ func (o *ParseToolCallResult) await(ctx context.Context, r *validCalls, appended
 
 // counters count what became of one tool's calls.
 type counters struct {
-	ref                           memoryd.ToolRef
-	added, known, pending, failed int
-	firstOfTool                   bool
+	ref                    memoryd.ToolRef
+	added, pending, failed int
+	firstOfTool            bool
 }
 
 func (o *ParseToolCallResult) answer(ctx context.Context, r *validCalls, appended []store.Appended) (*Recorded, error) {
@@ -211,8 +207,8 @@ func (o *ParseToolCallResult) answer(ctx context.Context, r *validCalls, appende
 			out.Existed = append(out.Existed, t.ref)
 		}
 	}
-	o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
 	out.Answer = recordedAnswer(out, counted)
+	o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
 	return out, nil
 }
 
@@ -316,7 +312,6 @@ func countersOf(calls []memoryd.Call, appended []store.Appended) []*counters {
 			order = append(order, t)
 		}
 		if !appended[i].New {
-			t.known++
 			continue
 		}
 		t.added++

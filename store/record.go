@@ -77,9 +77,9 @@ func ReadJSON(ctx context.Context, s Records, key RecordKey, v any) (revision in
 }
 
 // WriteJSON writes v as the data of r; see PutRecord.
-func WriteJSON(ctx context.Context, s Records, r Record, v any) (revision int64, err error) {
-	if r.Data, err = json.Marshal(v); err != nil {
-		return 0, err
+func WriteJSON(ctx context.Context, s Records, r Record, v any) (err error) {
+	if r.Data, err = json.Marshal(v); err == nil {
+		_, err = s.PutRecord(ctx, r)
 	}
-	return s.PutRecord(ctx, r)
+	return err
 }

@@ -46,9 +46,6 @@ type Appended struct {
 	// New is false if the key was accepted before, in this batch or earlier. Then the call was
 	// skipped and not counted.
 	New bool
-	// Repeat is true if an earlier call of the tool has equal input and output but another key.
-	// Then the call was stored and counted.
-	Repeat bool
 	// FirstOfTool is true for all calls of a tool that had no memory before this batch.
 	FirstOfTool bool
 	// Seq is the number of the call within its tool; 0 if it is not New. Numbers grow with

@@ -12,7 +12,6 @@ import (
 	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/ops"
-	"memoryd/ops/survey"
 )
 
 // judge shows who judges, and how much is judged.
@@ -117,23 +116,22 @@ func (d *dashboard) liveEvents(r *request) error {
 		if !lifecycle.Sleep(r.Context(), liveEvery) || d.Live.Ended() {
 			return nil
 		}
-		var list []survey.Arrival
-		before := number
-		list, number = d.Live.Since(r.Workspace, number)
+		list, now := d.Live.Since(r.Workspace, number)
 		event = nil
 		if len(list) > 0 {
-			event = d.arrivals(list, number-before)
+			event = d.arrivals(list, now-number)
 		} else if idle += liveEvery; idle >= pingEvery {
 			event = []byte(": here\n\n")
 		}
+		number = now
 	}
 }
 
-func (d *dashboard) arrivals(list []survey.Arrival, came int64) []byte {
+func (d *dashboard) arrivals(list []memoryd.Call, came int64) []byte {
 	shown := list[max(0, len(list)-liveRows):]
 	rows := make([]arrival, len(shown))
 	for i := range shown {
-		c := &shown[i].Call
+		c := &shown[i]
 		v := verdictOf(c.Evaluation.State, c.Evaluation.Score)
 		rows[i] = arrival{
 			Tool: c.Tool, Time: c.Time.UTC().Format(time.RFC3339), Input: snippet(c.Input), Verdict: v.Word, Class: v.Class,

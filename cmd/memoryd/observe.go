@@ -19,17 +19,18 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/qdrant"
+	"memoryd/store/sqlite"
 )
 
 // measure lets the metrics see the store and what is asked of it.
 func (a *app) measure(s store.Store) store.Store {
 	a.metrics = metrics.New(metrics.Build{Version: version, Commit: commit()})
-	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
-		a.metrics.Pending(p.PendingCalls)
-	}
-	if q, ok := s.(*qdrant.Store); ok {
-		a.qdrant = q
-		a.metrics.Settings(q.Differing)
+	switch known := s.(type) {
+	case *sqlite.Store:
+		metrics.Pull(a.metrics, known.State)
+	case *qdrant.Store:
+		a.qdrant = known
+		metrics.Pull(a.metrics, known.State)
 	}
 	return metrics.Store(s, a.metrics)
 }

@@ -101,8 +101,6 @@ type Verdict struct {
 	Label
 	// Split reports that labels contradict each other on the kind that people see.
 	Split bool
-	// Agreed is the number of labels that agree.
-	Agreed int
 }
 
 // Decide returns what is known about the kind of a call that source recorded. ok is false if
@@ -121,7 +119,7 @@ func (b *Book) Decide(k *reading.Kind, source string) (v Verdict, ok bool) {
 			return v, false
 		case agree(said):
 			newest := slices.MaxFunc(said, func(a, b Label) int { return cmp.Compare(a.At.UnixMicro(), b.At.UnixMicro()) })
-			return Verdict{Label: newest, Split: level > 0, Agreed: len(said)}, true
+			return Verdict{Label: newest, Split: level > 0}, true
 		}
 	}
 	return v, false

@@ -97,7 +97,6 @@ type Warning struct {
 // Similar is a recorded call that resembles the planned one.
 type Similar struct {
 	Call memoryd.CallKey
-	Seq  int64
 	// Similarity is the cosine of the two inputs' weighted features, 0 to 1.
 	Similarity float64
 	Score      float64
@@ -149,7 +148,6 @@ type Model struct {
 // learned is what is kept of a call.
 type learned struct {
 	key      memoryd.CallKey
-	seq      int64
 	run      uint64 // a call that names none has one of its own
 	identity uint64 // the same for equal inputs
 	judged   bool
@@ -214,7 +212,7 @@ func Learn(calls []evidence.Observation, options Options) *Model {
 		h.read.read(leaves)
 		l := &m.calls[i]
 		*l = learned{
-			key: c.Key, seq: c.Seq, run: c.OwnRun(), identity: identityOf(leaves), source: c.Writer,
+			key: c.Key, run: c.OwnRun(), identity: identityOf(leaves), source: c.Writer,
 			judged: c.Evaluation.State == memoryd.Judged, score: c.Evaluation.Score,
 			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}

@@ -141,7 +141,7 @@ func (m *Model) similar(near []neighbour, want func(*learned) bool) []Similar {
 			continue
 		}
 		shown = append(shown, c.identity)
-		out = append(out, Similar{Call: c.key, Seq: c.seq, Similarity: n.similarity, Score: c.score, Input: c.input, Summary: c.summary})
+		out = append(out, Similar{Call: c.key, Similarity: n.similarity, Score: c.score, Input: c.input, Summary: c.summary})
 		if len(out) == shownSimilar {
 			break
 		}

@@ -348,6 +348,5 @@ func (m *Manager) decideLoaded(ctx context.Context, tool memoryd.Tool, d Decisio
 	if err != nil {
 		return e, err
 	}
-	_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(tool.ToolRef), Revision: store.AnyRevision}, l)
-	return e, err
+	return e, store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(tool.ToolRef), Revision: store.AnyRevision}, l)
 }

@@ -207,7 +207,7 @@ func (r *Refresher) lease(ctx context.Context) (ours bool, err error) {
 		return false, err
 	}
 	mine := lease{Holder: r.self, Until: now.Add(term)}
-	_, err = store.WriteJSON(ctx, r.manager.Store, store.Record{RecordKey: key, Revision: revision}, mine)
+	err = store.WriteJSON(ctx, r.manager.Store, store.Record{RecordKey: key, Revision: revision}, mine)
 	if err != nil {
 		return false, memoryd.Except(err, memoryd.Conflict)
 	}

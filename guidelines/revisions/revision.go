@@ -48,7 +48,7 @@ func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 
 // put keeps a version and lets the oldest go.
 func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) error {
-	if _, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision},
+	if err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision},
 		r); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 		}
 		change(&st)
 		st.Rejected = st.Rejected[max(0, len(st.Rejected)-maxRejected):]
-		_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: statusKey(ref), Revision: revision}, st)
+		err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: statusKey(ref), Revision: revision}, st)
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return err
 		}

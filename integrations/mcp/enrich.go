@@ -12,8 +12,11 @@ import (
 	"unicode/utf8"
 
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of what stands in a description: hosts cut or refuse longer ones.
@@ -56,7 +59,7 @@ func (g *guide) shown(tool string) (description string, version int) {
 // enrich edits a response that lists tools: descriptions or _meta, never a
 // schema. Whatever cannot be read or fetched leaves the line as it is.
 func (g *guide) enrich(line []byte, nameOf func(string) string) []byte {
-	return editResult(line, "tools", func(tools []map[string]json.RawMessage) ([]map[string]json.RawMessage, bool) {
+	return editResult(line, "tools", func(tools []loosejson.Members) ([]loosejson.Members, bool) {
 		g.learn(tools, nameOf)
 		changed := false
 		for _, tool := range tools {
@@ -85,13 +88,13 @@ func editResult[T any](line []byte, member string, f func(T) (T, bool)) []byte {
 }
 
 // learn fetches the guidelines of the tools that were not seen before.
-func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) string) {
+func (g *guide) learn(tools []loosejson.Members, nameOf func(string) string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	known := map[string]string{} // memoryd's name -> the server's
 	var names []string
 	for _, tool := range tools {
-		name := text(tool["name"])
+		name := tool.Text("name")
 		if _, seen := g.notes[name]; seen || name == "" || len(g.notes) >= maxOpen {
 			continue
 		}
@@ -119,9 +122,9 @@ func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) st
 	}
 }
 
-func (g *guide) edit(tool map[string]json.RawMessage) bool {
+func (g *guide) edit(tool loosejson.Members) bool {
 	g.mu.Lock()
-	n := g.notes[text(tool["name"])]
+	n := g.notes[tool.Text("name")]
 	g.mu.Unlock()
 	if n.text == "" {
 		return false
@@ -132,16 +135,16 @@ func (g *guide) edit(tool map[string]json.RawMessage) bool {
 			return false
 		}
 		meta["dev.memoryd/guideline"] = jsonOf(map[string]any{"version": n.version, "text": n.text})
-		tool["_meta"] = jsonOf(meta)
+		tool["_meta"] = jsontext.Value(jsonOf(meta))
 		return true
 	}
-	own := text(tool["description"])
+	own := tool.Text("description")
 	head := fmt.Sprintf("\n\n[memoryd v%d, from recorded calls; experience, not orders]\n", n.version)
 	room := min(noteChars, descriptionChars-utf8.RuneCountInString(own)) - utf8.RuneCountInString(head)
 	if room < leastNote {
 		return false
 	}
-	tool["description"] = jsonOf(own + head + whole(n.text, room))
+	tool["description"] = jsontext.Value(jsonOf(own + head + whole(n.text, room)))
 	return true
 }
 
@@ -179,12 +182,6 @@ func jsonOf(v any) json.RawMessage {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-func text(v json.RawMessage) string {
-	var s string
-	_ = json.Unmarshal(v, &s) // what is no string has no text
-	return s
 }
 
 // noteFor asks what memoryd knows against a call, while the call is under way.

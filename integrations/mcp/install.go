@@ -236,11 +236,11 @@ func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error
 }
 
 // stringIn is the text that a member is, "" for none.
-func stringIn(o *hujson.Object, name string) string {
+func stringIn(o *hujson.Object, name string) (s string) {
 	if i := place(o, name); i >= 0 {
-		return text(textOf(o.Members[i].Value.Value))
+		_ = json.Unmarshal(textOf(o.Members[i].Value.Value), &s) // what is no string has no text
 	}
-	return ""
+	return s
 }
 
 // outline is the text of an entry without the values that stay in it, some of which are secret.

@@ -257,7 +257,8 @@ func (t tools) record(ctx context.Context, in recordIn) (recordOut, []sdk.Conten
 	if err := json.Unmarshal(raw, &item); err != nil { // all of it: other names of a call's fields are understood
 		return recordOut{}, nil, err
 	}
-	if run := cmp.Or(in.RunID, text(jsonOf(item["trajectory_id"]))); run != "" {
+	run, _ := item["trajectory_id"].(string)
+	if run = cmp.Or(in.RunID, run); run != "" {
 		metadata["trajectory_id"] = run
 	}
 	for _, name := range []string{"tool_call_id", "run_id", "trajectory_id", "workspace", "metadata"} {

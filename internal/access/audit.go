@@ -152,11 +152,10 @@ func (a *Audit) write(ctx context.Context, e Entry) error {
 
 func (a *Audit) keepHead(ctx context.Context, h *head) error {
 	a.tail = h
-	_, err := store.WriteJSON(ctx, a.records, store.Record{
+	return store.WriteJSON(ctx, a.records, store.Record{
 		RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead},
 		Revision:  store.AnyRevision,
 	}, h)
-	return err
 }
 
 func auditKey(seq int64) store.RecordKey {

@@ -321,7 +321,7 @@ func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Ke
 	if len(k.all()) >= maxKeys && k.all()[id] == nil {
 		return Key{}, memoryd.Errorf(memoryd.Conflict, "there are %d keys already", maxKeys)
 	}
-	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: keyKind, ID: id}, Revision: revision},
+	if err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: keyKind, ID: id}, Revision: revision},
 		s); err != nil {
 		return Key{}, err
 	}

@@ -92,7 +92,7 @@ var testsAlso = map[string][]string{
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight":       {"evaluate/rules"},
-	"internal/telemetry/metrics": {"evaluate", "guidelines/revisions", "internal/accounts", "llm"},
+	"internal/telemetry/metrics": {"evaluate", "guidelines/revisions", "internal/accounts", "llm", "store/qdrant", "store/sqlite"},
 }
 
 // leaves stand below everything: any package but the root and api/wire may import

@@ -40,12 +40,12 @@ func NewWorker(log *slog.Logger, part string) *Worker {
 
 // Start runs each loop in its own goroutine until it returns. Their context ends with ctx or
 // with Stop. A loop that panics is restarted after a pause. Only the first Start does
-// anything, and returns true.
-func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) bool {
+// anything.
+func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.started || w.stopped {
-		return false
+		return
 	}
 	w.started = true
 	if w.ctx == nil {
@@ -56,7 +56,6 @@ func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) bool
 	for _, loop := range loops {
 		w.running.Go(func() { w.keepRunning(loop) })
 	}
-	return true
 }
 
 // Go runs f once in a goroutine that Stop waits for. Its context ends with Stop, or with the

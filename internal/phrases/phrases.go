@@ -37,18 +37,12 @@ func HasAny(list []string, set Set) bool {
 
 // ContainsAny reports whether s contains one of the phrases.
 func ContainsAny(s string, phrases []string) bool {
-	_, ok := FindAny(s, phrases)
-	return ok
-}
-
-// FindAny returns the first of the phrases that s contains.
-func FindAny(s string, phrases []string) (string, bool) {
 	for _, p := range phrases {
 		if strings.Contains(s, p) {
-			return p, true
+			return true
 		}
 	}
-	return "", false
+	return false
 }
 
 // HasPrefixAny returns the first of the phrases that s starts with.

@@ -84,7 +84,7 @@ func (l *Ledger) changed() []writing {
 
 func (l *Ledger) write(ctx context.Context, w writing) error {
 	r := store.Record{RecordKey: l.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(l.cfg.Keep)}
-	if _, err := store.WriteJSON(ctx, l.records, r, w.rows); err != nil {
+	if err := store.WriteJSON(ctx, l.records, r, w.rows); err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
 	l.mu.Lock()

@@ -17,15 +17,8 @@ type feed struct {
 	ended    atomic.Bool
 
 	mu   sync.Mutex
-	ring [feedSize]Arrival
-	n    int64 // of arrivals so far
-}
-
-// Arrival is a call that was just accepted.
-type Arrival struct {
-	// Number counts arrivals from 1.
-	Number int64
-	Call   memoryd.Call // without its output
+	ring [feedSize]memoryd.Call // without their outputs
+	n    int64                  // of calls so far
 }
 
 // Came tells the live view of recorded calls. While nobody watches, that costs one atomic load.
@@ -45,7 +38,7 @@ func (s *Survey) Came(calls []memoryd.Call, done []store.Appended) {
 			c.Input = c.Input[:400:400]
 		}
 		f.n++
-		f.ring[f.n%feedSize] = Arrival{f.n, c}
+		f.ring[f.n%feedSize] = c
 	}
 }
 
@@ -61,15 +54,15 @@ func (s *Survey) EndLive() { s.feed.ended.Store(true) }
 // Ended reports whether live views must end.
 func (s *Survey) Ended() bool { return s.feed.ended.Load() }
 
-// Since returns the arrivals of a workspace after a number, oldest first, and the newest
-// number. Arrivals that the ring has already dropped are missing.
-func (s *Survey) Since(workspace string, number int64) (list []Arrival, newest int64) {
+// Since returns the calls of a workspace that came after so many, oldest first, without their
+// outputs, and how many came by now. Calls that the ring has already dropped are missing.
+func (s *Survey) Since(workspace string, number int64) (list []memoryd.Call, newest int64) {
 	f := &s.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n := max(number, f.n-feedSize) + 1; n <= f.n; n++ {
-		if a := f.ring[n%feedSize]; a.Call.Workspace == workspace {
-			list = append(list, a)
+		if c := f.ring[n%feedSize]; c.Workspace == workspace {
+			list = append(list, c)
 		}
 	}
 	return list, f.n

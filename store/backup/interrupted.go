@@ -76,7 +76,7 @@ func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bo
 		return err
 	}
 	if !again {
-		if _, err := store.WriteJSON(ctx, s, store.Record{RecordKey: m.key(), Revision: store.AnyRevision}, m); err != nil {
+		if err := store.WriteJSON(ctx, s, store.Record{RecordKey: m.key(), Revision: store.AnyRevision}, m); err != nil {
 			return within(err, "nothing was brought in")
 		}
 	}

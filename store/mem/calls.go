@@ -57,12 +57,11 @@ func (s *backend) accept(sp *space, workspace string, in *memoryd.Call, now time
 	t.calls = append(t.calls, c)
 
 	same := store.ContentOf(&c.Call)
-	repeat := t.seen[same]
-	t.seen[same] = true
-	if repeat {
+	if t.seen[same] {
 		t.Duplicates++
 	}
-	return store.Appended{New: true, Repeat: repeat, Seq: c.Seq}
+	t.seen[same] = true
+	return store.Appended{New: true, Seq: c.Seq}
 }
 
 // trim lets the oldest calls beyond keep go.

@@ -85,7 +85,7 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 	begun := a.s.clock.begin(len(a.b.Calls))
 	points := a.points(begun.stamp)
 	found, err := a.s.deliver(ctx, &request{
-		points: points, calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
+		points: points, calls: a.ids, tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
 	})
 	a.s.clock.end(begun, err, a.s.latest())
 	if err != nil {
@@ -211,9 +211,7 @@ func (n *newPoints) add(c *memoryd.Call, by accepted) {
 		n.held = map[string]bool{}
 	}
 	n.held[content] = true
-	n.contents = append(n.contents, newCallPoint(content, payload{
-		fieldContent: word(by.life), fieldOwner: word(by.id), fieldStamp: integer(by.stamp),
-	}))
+	n.contents = append(n.contents, newCallPoint(content, payload{fieldContent: word(by.life), fieldStamp: integer(by.stamp)}))
 }
 
 func (n *newPoints) all() []*qd.PointStruct { return append(n.calls, n.contents...) }
@@ -232,7 +230,7 @@ func (a *appending) settle(ctx context.Context, found *findings) (bool, error) {
 	if settled, err := a.takeOver(ctx, found.calls); !settled || err != nil {
 		return false, err
 	}
-	a.answer(found.calls, found.contents)
+	a.answer(found.calls)
 	return true, nil
 }
 
@@ -249,20 +247,8 @@ func (a *appending) stillLive(tools map[string]payload) bool {
 	return live
 }
 
-func (a *appending) contentIDs() []string {
-	ids := make([]string, len(a.b.Calls))
-	for i := range a.b.Calls {
-		ids[i] = a.contentID(i)
-	}
-	return ids
-}
-
-func (a *appending) contentID(i int) string {
-	return contentID(a.lives[a.owners[i]], store.ContentOf(&a.b.Calls[i]))
-}
-
 // answer says what became of each call.
-func (a *appending) answer(calls, contents map[string]payload) {
+func (a *appending) answer(calls map[string]payload) {
 	a.out = make([]store.Appended, len(a.b.Calls))
 	for i := range a.b.Calls {
 		p := calls[a.ids[i]]
@@ -273,7 +259,6 @@ func (a *appending) answer(calls, contents map[string]payload) {
 		}
 		a.out[i].New = true
 		a.out[i].Seq = p.int(fieldStamp)
-		a.out[i].Repeat = contents[a.contentID(i)].word(fieldOwner) != a.ids[i]
 	}
 }
 

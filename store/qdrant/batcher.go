@@ -23,12 +23,12 @@ const (
 
 // request is what an append sends, and what it wants to read after that.
 type request struct {
-	points                 []*qd.PointStruct
-	calls, contents, tools []string // ids
+	points       []*qd.PointStruct
+	calls, tools []string // ids
 }
 
 // findings are points by id. Several appends may read them.
-type findings struct{ calls, contents, tools map[string]payload }
+type findings struct{ calls, tools map[string]payload }
 
 // deliver sends a request, with others' if some are waiting, and reads what it asks
 // for. A failure is its own: when a shared request fails, or takes longer than one
@@ -72,7 +72,6 @@ func (s *backend) deliverNow(ctx context.Context, together []*request) (*finding
 		})
 	}
 	read(&found.calls, s.calls, all.calls, fieldNonce, fieldLife, fieldOwner, fieldStamp)
-	read(&found.contents, s.calls, all.contents, fieldOwner)
 	read(&found.tools, s.tools, all.tools, fieldLife)
 	return &found, g.Wait()
 }
@@ -86,11 +85,10 @@ func merged(together []*request) *request {
 	for _, r := range together {
 		all.points = append(all.points, r.points...)
 		all.calls = append(all.calls, r.calls...)
-		all.contents = append(all.contents, r.contents...)
 		all.tools = append(all.tools, r.tools...)
 	}
 	all.points = distinct(all.points, func(p *qd.PointStruct) string { return p.GetId().GetUuid() })
-	all.calls, all.contents, all.tools = distinctIDs(all.calls), distinctIDs(all.contents), distinctIDs(all.tools)
+	all.calls, all.tools = distinctIDs(all.calls), distinctIDs(all.tools)
 	return &all
 }
 

@@ -43,8 +43,13 @@ func (s internals) Settings(ctx context.Context) error {
 	return s.cluster.Load().differing()
 }
 
-// Differing returns the number of settings by which the collections differ.
-func (s internals) Differing() int { return len(s.cluster.Load().differs) }
+// State is what the store says about itself.
+type State struct {
+	Differing int `metric:"qdrant_settings_differing" help:"Settings of store.qdrant that differ from those of the collections; Qdrant only."`
+}
+
+// State returns what the store says about itself now.
+func (s internals) State() State { return State{len(s.cluster.Load().differs)} }
 
 func (c *cluster) differing() error {
 	if len(c.differs) == 0 {

@@ -75,8 +75,8 @@ func TestWhatTheCollectionsHaveHolds(t *testing.T) {
 			t.Errorf("%d copies, %d of them written: reads ask %v, want %s; writes are %v", c.copies, c.written, seen.reads, c.reads, seen.writes)
 		}
 		err := s.Settings(t.Context())
-		if s.Differing() != c.differs || (err != nil) != (c.differs > 0) {
-			t.Errorf("%d copies: %d settings differ, want %d: %v", c.copies, s.Differing(), c.differs, err)
+		if s.State().Differing != c.differs || (err != nil) != (c.differs > 0) {
+			t.Errorf("%d copies: %d settings differ, want %d: %v", c.copies, s.State().Differing, c.differs, err)
 		}
 		if c.differs == 0 {
 			continue

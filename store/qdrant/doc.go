@@ -10,8 +10,8 @@
 // collection of another version is refused.
 //
 //   - calls: a point for each call, whose id follows from workspace and key, and
-//     one for each content (input and output) of a tool, which names the call that
-//     brought it first. When the history lets a call go, its body is taken from the
+//     one for each content (input and output) of a tool: what calls have more than
+//     contents are exact repeats. When the history lets a call go, its body is taken from the
 //     point; what is left, about 200 bytes, recognises the call when it comes again.
 //   - tools: a point for each tool with its guideline, one for each workspace, and
 //     tombstones of deleted tools.
@@ -29,7 +29,7 @@
 // existing point. Counting needs no read-modify-write: the counters of a tool are exact
 // counts of its points, so a call counts once however often it was sent and wherever a
 // process died. Adding a call of 2 KB to a tool with a history of 100 sends 2.8 KB in one
-// write and 0.3 KB in three small concurrent reads. Appends that arrive while others are
+// write and less than 0.3 KB in two small concurrent reads. Appends that arrive while others are
 // running share the next write and its reads (see batcher.go), because a request costs the
 // server more than the calls in it.
 //

@@ -49,8 +49,8 @@ const (
 	fieldRun     = "run" // what stands for the call's run; see runID
 )
 
-// The field of a content's point: the life of its tool. It also has fieldStamp
-// and, as fieldOwner, the call that brought it.
+// The field of a content's point: the life of its tool. It also has fieldStamp, of
+// the call that brought it.
 const fieldContent = "content_of"
 
 // encodeCall gives the point of a call without what its acceptance adds.

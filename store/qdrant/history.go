@@ -60,7 +60,7 @@ func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Ca
 	if err != nil {
 		return nil, err
 	}
-	kept = slices.DeleteFunc(kept, func(o narrow) bool { return p.Before > 0 && o.seq >= p.Before })
+	kept = slices.DeleteFunc(kept, func(o narrow) bool { return p.Before > 0 && o.Seq >= p.Before })
 	kept = kept[:min(len(kept), p.Limit)]
 	with := whole()
 	if p.Brief {

@@ -178,10 +178,7 @@ func leaseRecord(n int, revision int64, until time.Time) store.Record {
 
 // takenUntil reads when a lease is free; one that cannot be read is free.
 func takenUntil(r *store.Record) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, string(r.Data))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339Nano, string(r.Data))
 	return t
 }
 

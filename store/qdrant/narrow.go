@@ -19,15 +19,11 @@ import (
 // narrow is a point of a call without its texts. Of these, only a verdict changes anything after
 // pending, and each verdict raises their number.
 type narrow struct {
-	id, life         string
-	seq, stamp, keep int64
-	pending          bool
-	verdicts         int64
-	judged, size     int64
-	tokens           int64
-	ok               bool
-	state            memoryd.EvaluationState
-	score, seconds   float64
+	memoryd.Sample
+
+	id, life                            string
+	stamp, keep, verdicts, judged, size int64
+	pending                             bool
 }
 
 // narrowFields is what a narrow is read from.
@@ -39,23 +35,21 @@ var narrowFields = [...]string{
 func narrowOf(p point) (narrow, error) {
 	r := &reader{payload: p.payload}
 	n := narrow{
-		id: p.id, life: p.word(fieldLife),
-		seq: p.int(fieldSeq), stamp: p.int(fieldStamp), keep: p.int(fieldKeep), pending: p.int(fieldPending) >= 0,
-		verdicts: p.int(fieldVerdict), judged: p.int(fieldJudged), size: p.int(fieldSize), tokens: p.int(fieldTokens),
-		ok: p.bool(fieldOK), state: memoryd.EvaluationState(p.word(fieldState)), score: r.float(fieldScore), seconds: r.float(fieldSeconds),
+		id: p.id, life: p.word(fieldLife), stamp: p.int(fieldStamp), keep: p.int(fieldKeep), verdicts: p.int(fieldVerdict),
+		judged: p.int(fieldJudged), size: p.int(fieldSize), pending: p.int(fieldPending) >= 0,
+		Sample: memoryd.Sample{
+			Seq: p.int(fieldSeq), Success: p.bool(fieldOK), State: memoryd.EvaluationState(p.word(fieldState)),
+			Score: r.float(fieldScore), TimeCost: r.float(fieldSeconds), TokenCost: p.int(fieldTokens),
+		},
 	}
 	return n, damaged("call", r.err)
-}
-
-func (n *narrow) sample() memoryd.Sample {
-	return memoryd.Sample{Seq: n.seq, Success: n.ok, State: n.state, Score: n.score, TimeCost: n.seconds, TokenCost: n.tokens}
 }
 
 // samples turns a history round.
 func samples(kept []narrow) []memoryd.Sample {
 	out := make([]memoryd.Sample, len(kept))
 	for i := range kept {
-		out[len(kept)-1-i] = kept[i].sample()
+		out[len(kept)-1-i] = kept[i].Sample
 	}
 	return out
 }
@@ -146,7 +140,7 @@ func byID(calls []narrow) map[string]narrow {
 
 // newestFirst orders calls of the same number by id.
 func newestFirst(calls []narrow) []narrow {
-	slices.SortFunc(calls, func(a, b narrow) int { return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(b.id, a.id)) })
+	slices.SortFunc(calls, func(a, b narrow) int { return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(b.id, a.id)) })
 	return calls
 }
 

@@ -74,7 +74,7 @@ func (s *backend) sweepTombstones(ctx context.Context) error {
 func (s *backend) forgetPage(ctx context.Context, from int64) (seen, next int64, err error) {
 	aged := stampAt(time.Now().Add(-s.grace))
 	page, err := s.scroll(ctx, s.calls, all(qd.NewIsEmpty(fieldKept), between(fieldStamp, from, aged)),
-		ascending(fieldStamp), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
+		ascending(fieldStamp), sweepPage, fieldLife, fieldContent, fieldStamp)
 	if err != nil || len(page) == 0 {
 		return 0, 0, err
 	}
@@ -210,7 +210,7 @@ func (s *backend) trim(ctx context.Context, life string) error {
 	if err != nil || len(kept) == 0 {
 		return err
 	}
-	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[len(kept)-1].seq-1))
+	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[len(kept)-1].Seq-1))
 }
 
 // shrink lets all but the newest keep calls go, for good.
@@ -219,7 +219,7 @@ func (s *backend) shrink(ctx context.Context, life string, keep int) error {
 	if err != nil || len(kept) < keep {
 		return err
 	}
-	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[keep-1].seq-1))
+	return s.clearCalls(ctx, life, between(fieldSeq, 0, kept[keep-1].Seq-1))
 }
 
 // clearCalls takes the bodies of those calls in a history that a condition holds for. Their

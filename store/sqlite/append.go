@@ -104,7 +104,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 		return nil, err
 	}
 	td.count(d, repeat)
-	j.out[i] = store.Appended{New: true, Repeat: repeat, Seq: td.info.Lifetime}
+	j.out[i] = store.Appended{New: true, Seq: td.info.Lifetime}
 
 	td.pushed = append(td.pushed, slot)
 	sample := c.Sample()

@@ -20,7 +20,7 @@ func TestAHistoryIsNotAheadOfTheCounters(t *testing.T) {
 	mustAppend(t, s, b)
 	read := func() error {
 		v, _ := s.cat.view(tref, 0, 0)
-		return s.readView(t.Context(), &v, callColumns, ``, nil, func([]driver.Value) error { return nil })
+		return s.readView(t.Context(), &v, callColumns, nil, func([]driver.Value) error { return nil })
 	}
 	var between error
 	inWriter(t, s, func(d *draft) error {

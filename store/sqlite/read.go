@@ -58,7 +58,7 @@ func (s *backend) readCalls(ctx context.Context, ref memoryd.ToolRef, before int
 			place[slot] = i
 		}
 		found := 0
-		err = s.readView(ctx, &v, columns, ``, nil, func(row []driver.Value) error {
+		err = s.readView(ctx, &v, columns, nil, func(row []driver.Value) error {
 			i := place[integer(row[rowID])]
 			if integer(row[rowTool]) != int64(v.tool) || integer(row[rowSeq]) != v.firstSeq+int64(i) {
 				return errMoved
@@ -83,7 +83,7 @@ func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.Cal
 		if !ok {
 			return c, store.UnknownCall()
 		}
-		err = s.readView(ctx, &v, callColumns, ` AND key = ?`, key[:], func(row []driver.Value) (err error) {
+		err = s.readView(ctx, &v, callColumns, key[:], func(row []driver.Value) (err error) {
 			if integer(row[rowTool]) == int64(v.tool) {
 				c, err = scanCall(row)
 				c.ToolRef = v.ref
@@ -116,13 +116,13 @@ func settled[T any](s *backend, read func() (T, error)) (T, error) {
 // errMoved says that the rows are not those that memory spoke of.
 var errMoved = memoryd.Errorf(memoryd.Internal, "the rows moved")
 
-// readView reads the rows of a view that a further condition holds for. It fails
-// with errMoved when verdicts may be ahead of memory.
-func (s *backend) readView(ctx context.Context, v *view, columns, and string, value driver.Value, row func([]driver.Value) error) error {
+// readView reads the rows of a view as readRows does. It fails with errMoved when
+// verdicts may be ahead of memory.
+func (s *backend) readView(ctx context.Context, v *view, columns string, key driver.Value, row func([]driver.Value) error) error {
 	if v.rewrites%2 == 1 {
 		return errMoved
 	}
-	err := s.readRows(ctx, columns, v.slots, row, and, value)
+	err := s.readRows(ctx, columns, v.slots, key, row)
 	if err == nil && s.cat.rewrites(v.tool) != v.rewrites {
 		err = errMoved
 	}
@@ -148,13 +148,13 @@ func (s *backend) samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 			return nil, nil
 		}
 		read := make([]memoryd.Sample, len(v.slots))
-		err := s.readRows(ctx, sampleColumns, v.slots, func(row []driver.Value) error {
+		err := s.readRows(ctx, sampleColumns, v.slots, nil, func(row []driver.Value) error {
 			i := integer(row[rowSeq]) - v.firstSeq
 			if integer(row[rowTool]) == int64(v.tool) && i >= 0 && i < int64(len(read)) {
 				read[i] = scanSample(row)
 			}
 			return nil
-		}, ``, nil)
+		})
 		if err == nil && (slices.ContainsFunc(read, func(r memoryd.Sample) bool { return r.Seq == 0 }) || !s.cat.keep(&v, s.w.samples, read)) {
 			err = errMoved
 		}
@@ -169,24 +169,18 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (store.S
 	if !ok || size.Count == 0 {
 		return size, nil
 	}
-	err := s.readRows(ctx, bytesColumns, v.slots, func(row []driver.Value) error {
+	err := s.readRows(ctx, bytesColumns, v.slots, nil, func(row []driver.Value) error {
 		size.Bytes += textBytes(row)
 		return nil
-	}, ``, nil)
+	})
 	return size, err
 }
 
-// readRows reads columns of calls by row, in any order, from one snapshot; of
-// those rows that a further condition with one value holds for.
-func (s *backend) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,
-	and string, value driver.Value,
-) error {
-	values := []driver.Value{listOf(slots)}
-	if value != nil {
-		values = append(values, value)
-	}
+// readRows reads columns of calls by row, in any order, from one snapshot; with a key
+// only those that have it.
+func (s *backend) readRows(ctx context.Context, columns string, slots []int64, key driver.Value, row func([]driver.Value) error) error {
 	return s.read(ctx, func(c *conn) error {
-		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id `+inList+and, row, values...)
+		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id `+inList+` AND (? IS NULL OR key = ?)`, row, listOf(slots), key, key)
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"slices"
 
 	"memoryd"
@@ -101,9 +99,6 @@ func (x *runIndex) slots(run uint64) []int64 {
 	return out
 }
 
-// runColumns is what a RunCall needs, and the metadata to see that it is of the run.
-const runColumns = `id, tool, success, state, score, time, key, metadata, input, output`
-
 // RunCalls implements store.Calls.
 func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	limit = min(limit, store.MaxRunCalls)
@@ -115,15 +110,16 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		part := slots[:min(len(slots), limit-len(out))]
 		slots = slots[len(part):]
 		found := make([]*store.RunCall, len(part))
-		err := s.readRows(ctx, runColumns, part, func(row []driver.Value) error {
-			if ref, ok := s.cat.ref(uint32(integer(row[1]))); ok && ref.Workspace == workspace && memoryd.RunOf(rawOf(row[7])) == run {
-				c, err := scanRunCall(row)
-				c.ToolRef = ref
-				found[slices.Index(part, integer(row[0]))] = &c
-				return err
+		err := s.readRows(ctx, callColumns, part, nil, func(row []driver.Value) error {
+			ref, ok := s.cat.ref(uint32(integer(row[rowTool])))
+			if !ok || ref.Workspace != workspace || memoryd.RunOf(rawOf(row[rowMetadata])) != run {
+				return nil
 			}
-			return nil
-		}, ``, nil)
+			c, err := scanCall(row)
+			c.ToolRef = ref
+			found[slices.Index(part, integer(row[rowID]))] = new(store.RunCallOf(&c))
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -134,15 +130,4 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		}
 	}
 	return out, nil
-}
-
-func scanRunCall(v []driver.Value) (store.RunCall, error) {
-	input, wrong := unpacked(v[8])
-	output, err := unpacked(v[9])
-	c := memoryd.Call{
-		Success: integer(v[2]) != 0, Time: timeOf(v[5]), Evaluation: memoryd.Evaluation{State: stateOf(v[3]), Score: float(v[4])},
-		Input: json.RawMessage(rawOf(input)), Output: str(output),
-	}
-	copy(c.Key[:], blob(v[6]))
-	return store.RunCallOf(&c), errors.Join(wrong, err)
 }

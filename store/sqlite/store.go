@@ -124,11 +124,23 @@ func (s *backend) closeFiles() error {
 	return nil
 }
 
-// FileBytes returns the size of the database file.
-func (s *backend) FileBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName)) }
+// State is what the store says about itself.
+type State struct {
+	FileBytes int64 `metric:"store_file_bytes" help:"Size of the store on disk; SQLite only."`
+	WALBytes  int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; SQLite only."`
+	Queued    int   `metric:"store_queue_depth" help:"Writes waiting for a commit; SQLite only."`
+	Pending   int   `metric:"pending_calls" help:"Stored calls that have no verdict yet."`
+}
 
-// WALBytes returns the size of the write-ahead log.
-func (s *backend) WALBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName+"-wal")) }
+// State returns what the store says about itself now.
+func (s *backend) State() State {
+	name := filepath.Join(s.w.cfg.Dir, fileName)
+	now := State{FileBytes: sizeOf(name), WALBytes: sizeOf(name + "-wal"), Queued: len(s.w.queue)}
+	s.w.pend.mu.Lock()
+	defer s.w.pend.mu.Unlock()
+	now.Pending = len(s.w.pend.byKey)
+	return now
+}
 
 func sizeOf(name string) int64 {
 	info, err := os.Stat(name)
@@ -136,14 +148,4 @@ func sizeOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// QueuedWrites returns the number of writes waiting for a commit.
-func (s *backend) QueuedWrites() int64 { return int64(len(s.w.queue)) }
-
-// PendingCalls returns the number of stored calls without a verdict.
-func (s *backend) PendingCalls() int64 {
-	s.w.pend.mu.Lock()
-	defer s.w.pend.mu.Unlock()
-	return int64(len(s.w.pend.byKey))
 }

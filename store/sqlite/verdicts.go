@@ -164,14 +164,14 @@ func (s *backend) readClaimed(ctx context.Context, claimed []pendingCall) ([]mem
 	for i := range claimed {
 		slots[i] = claimed[i].slot
 	}
-	err := s.readRows(ctx, callColumns, slots, func(v []driver.Value) error {
+	err := s.readRows(ctx, callColumns, slots, nil, func(v []driver.Value) error {
 		c, err := scanCall(v)
 		if ref, ok := s.cat.ref(uint32(integer(v[rowTool]))); ok && c.Evaluation.State == memoryd.Pending {
 			c.ToolRef = ref
 			found[integer(v[rowID])] = c
 		}
 		return err
-	}, ``, nil)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -347,9 +347,25 @@ func newJob(ctx context.Context, bytes int64, order order, run func(d *draft) er
 	return &job{ctx: ctx, bytes: bytes, order: order, run: run, done: make(chan error, 1)}
 }
 
-// do has a job done.
+// do queues a job and waits for its result or the end of ctx.
 func (w *writer) do(ctx context.Context, bytes int64, order order, run func(d *draft) error) error {
-	return w.submit(newJob(ctx, bytes, order, run))
+	if w.queued.Add(bytes) > w.maxQueued && bytes < w.queued.Load() {
+		w.queued.Add(-bytes)
+		return overloaded()
+	}
+	j := newJob(ctx, bytes, order, run)
+	select {
+	case w.queue <- j:
+	default:
+		w.queued.Add(-bytes)
+		return overloaded()
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		return store.Ended(ctx)
+	}
 }
 
 // written is what a job gave once it is committed. A caller who stopped waiting gets nothing: the
@@ -363,24 +379,4 @@ func written[T any](ctx context.Context, w *writer, bytes int64, order order, ru
 		return none, err
 	}
 	return made, nil
-}
-
-// submit queues the job and waits for its result or the end of its context.
-func (w *writer) submit(t *job) error {
-	if w.queued.Add(t.bytes) > w.maxQueued && t.bytes < w.queued.Load() {
-		w.queued.Add(-t.bytes)
-		return overloaded()
-	}
-	select {
-	case w.queue <- t:
-	default:
-		w.queued.Add(-t.bytes)
-		return overloaded()
-	}
-	select {
-	case err := <-t.done:
-		return err
-	case <-t.ctx.Done():
-		return store.Ended(t.ctx)
-	}
 }

@@ -255,7 +255,7 @@ func restoreCases() []testCase {
 			}
 			repeat := makeCall("t", 42)
 			repeat.CreateTime = "another time"
-			if a := e.append(5, identify(repeat))[0]; a != (store.Appended{New: true, Repeat: true, Seq: 47}) {
+			if a := e.append(5, identify(repeat))[0]; a != (store.Appended{New: true, Seq: 47}) {
 				e.Errorf("got %+v", a)
 			}
 			if got := e.tool(t.ToolRef); got.Lifetime != 47 || got.Duplicates != 5 || got.Kept != 5 || got.Revision <= 88 {

@@ -202,8 +202,11 @@ func reopenCases() []testCase {
 			}
 			again := makeCall("t", 1)
 			again.CreateTime = "another time"
-			if a := e.append(3, identify(again))[0]; a != (store.Appended{New: true, Repeat: true, Seq: 10}) {
+			if a := e.append(3, identify(again))[0]; a != (store.Appended{New: true, Seq: 10}) {
 				e.Errorf("got %+v", a)
+			}
+			if d := e.tool(ref("t")).Duplicates; d != 1 {
+				e.Errorf("%d duplicates, want 1", d)
 			}
 		}},
 		{name: "pending calls are claimed in their old order", durable: true, run: func(e *env) {
@@ -224,9 +227,12 @@ func reopenCases() []testCase {
 			e.wantGone("t")
 			e.append(9, makeCalls("v", 1, 2)...)
 			for i, a := range e.append(9, makeCalls("t", 1, 5)...) {
-				if !a.New || a.Seq != int64(i)+1 || a.Repeat {
+				if !a.New || a.Seq != int64(i)+1 {
 					e.Errorf("call %d: got %+v", i, a)
 				}
+			}
+			if d := e.tool(ref("t")).Duplicates; d != 0 {
+				e.Errorf("%d duplicates", d)
 			}
 			e.reopen()
 			e.wantHistory(ref("t"), 1, makeCalls("t", 1, 5)...)

@@ -13,8 +13,9 @@ import (
 	"memoryd/internal/accounts"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm"
-	"memoryd/store"
 	"memoryd/store/mem"
+	"memoryd/store/qdrant"
+	"memoryd/store/sqlite"
 )
 
 // full is a registry in which every metric has been fed.
@@ -45,25 +46,20 @@ func full(t *testing.T) *metrics.Registry {
 	metrics.PullEach(r, "source", func() map[string]accounts.Came {
 		return map[string]accounts.Came{"otlp:gen_ai": {Calls: map[string]int64{"new": 3, "known": 1}}}
 	})
-	r.Settings(func() int { return 2 })
+	metrics.Pull(r, func() qdrant.State { return qdrant.State{Differing: 2} })
+	metrics.Pull(r, func() sqlite.State {
+		return sqlite.State{FileBytes: 2 << 20, WALBytes: 1 << 20, Queued: 3, Pending: 12}
+	})
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
 	r.Quotas(func() map[string]int64 { return map[string]int64{"tools": 2} })
 	r.InFlight(func() int64 { return 11 })
-	r.Pending(func() int64 { return 12 })
 	metrics.Pull(r, func() revisions.State { return revisions.State{Written: 5, Stale: 2, Oldest: time.Hour} })
-	s := metrics.Store(reporting{mem.New()}, r)
+	s := metrics.Store(mem.New(), r)
 	if _, err := s.Tool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "t"}); !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Fatalf("got %v", err)
 	}
 	return r
 }
-
-// reporting is a store that reports all of its state.
-type reporting struct{ store.Store }
-
-func (reporting) WALBytes() int64     { return 1 << 20 }
-func (reporting) FileBytes() int64    { return 2 << 20 }
-func (reporting) QueuedWrites() int64 { return 3 }
 
 // scrape is the text that a scraper gets.
 func scrape(t *testing.T, r *metrics.Registry) string {
@@ -125,13 +121,13 @@ func TestTextFromOutsideNeverBecomesALabel(t *testing.T) {
 
 func TestTwoSourcesOfOneMetricAreAMistake(t *testing.T) {
 	r := metrics.New(metrics.Build{})
-	r.Pending(func() int64 { return 1 })
+	r.InFlight(func() int64 { return 1 })
 	defer func() {
 		if recover() == nil {
 			t.Error("a second source was accepted")
 		}
 	}()
-	r.Pending(func() int64 { return 2 })
+	r.InFlight(func() int64 { return 2 })
 }
 
 func BenchmarkObserve(b *testing.B) {

@@ -20,9 +20,7 @@ type method struct {
 	failed map[memoryd.Kind]prometheus.Counter
 }
 
-// Store decorates s: r observes the duration and outcome of each method. What s reports about
-// itself (see walReporter and others) is read at each scrape. A registry can decorate only
-// one store.
+// Store decorates s: r observes the duration and outcome of each method.
 func Store(s store.Store, r *Registry) store.Store {
 	methods := map[string]method{}
 	contract := reflect.TypeFor[store.Store]()
@@ -41,7 +39,6 @@ func Store(s store.Store, r *Registry) store.Store {
 		}
 		methods[name] = m
 	}
-	r.storeState(s)
 	return store.Intercept(s, store.Bracket{
 		Begin: func(context.Context, string) error { return nil },
 		End: func(name string, took time.Duration, err error) error {
