@@ -26,7 +26,7 @@ import (
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
 	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.NameKind, kinds.RecordKind,
-		ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
+		ops.OriginalKind, ops.RedactionKind, "imported") // the last is what version 0.1.0 kept of memories of ReMe
 }
 
 // opened is what the commands that work on a store of their own have in common.

@@ -78,7 +78,6 @@ func (c *chat) result(id, tool string, r result, at time.Time) {
 			return
 		}
 	}
-	c.f.stats.Orphans++
 }
 
 // message takes one message of the conversation, in any of the dialects that agents log:

@@ -241,7 +241,7 @@ func FuzzReaders(f *testing.F) {
 		}
 		var given []accounts.Call
 		s, _ := transcripts.Read(t.Context(), "f", bytes.NewReader(b), transcripts.Options{Format: names[n], Call: func(c accounts.Call) { given = append(given, c) }})
-		if s.Calls != len(given) || s.Failed > s.Calls {
+		if s.Calls != len(given) {
 			t.Errorf("%+v of %d", s, len(given))
 		}
 		for _, c := range given {

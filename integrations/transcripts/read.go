@@ -64,23 +64,20 @@ func (f Fault) String() string {
 // Stats count what was found in a file.
 type Stats struct {
 	Format string
-	// Documents counts the documents that were read, Broken those that could not be read.
-	Documents, Broken int
-	// Calls counts the calls that were found, Failed those that failed.
-	Calls, Failed int
+	// Broken counts the documents that could not be read.
+	Broken int
+	// Calls counts the calls that were found.
+	Calls int
 	// Unfinished counts calls without a result, Cancelled those that somebody stopped;
-	// neither are passed on. Orphans counts results without a call.
-	Unfinished, Cancelled, Orphans int
+	// neither are passed on.
+	Unfinished, Cancelled int
 }
 
 func (s *Stats) add(o Stats) {
-	s.Documents += o.Documents
 	s.Broken += o.Broken
 	s.Calls += o.Calls
-	s.Failed += o.Failed
 	s.Unfinished += o.Unfinished
 	s.Cancelled += o.Cancelled
-	s.Orphans += o.Orphans
 }
 
 // UnknownShape is the error for a file whose format is unknown.
@@ -115,7 +112,6 @@ type file struct {
 	format string
 	stats  Stats
 	joiner *accounts.Joiner
-	told   int
 	Options
 
 	reader  reader
@@ -141,14 +137,10 @@ func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, erro
 func read(ctx context.Context, name string, o Options, documents func(s scanner) error) (Stats, error) {
 	f := &file{name: name, base: baseOf(name), Options: o}
 	f.joiner = accounts.NewJoiner(func(c accounts.Call) {
-		if o.Call == nil {
-			return
+		if o.Call != nil {
+			f.stats.Calls++
+			o.Call(c)
 		}
-		f.stats.Calls++
-		if c.Outcome == accounts.Failed {
-			f.stats.Failed++
-		}
-		o.Call(c)
 	})
 	for _, format := range Formats() {
 		if o.Format == "" || o.Format == Auto || o.Format == format.Name {
@@ -194,15 +186,13 @@ func (f *file) add(c accounts.Call) {
 }
 
 func (f *file) broken(line int, why string) {
-	f.stats.Broken++
-	if f.told++; f.told <= maxFaults && f.Fault != nil {
+	if f.stats.Broken++; f.stats.Broken <= maxFaults && f.Fault != nil {
 		f.Fault(Fault{f.name, line, textsafe.Line(why, 200)})
 	}
 }
 
 // document takes a document: to its reader, or aside until one is found.
 func (f *file) document(line int, doc []byte) {
-	f.stats.Documents++
 	if f.reader != nil {
 		f.read(line, doc)
 		return

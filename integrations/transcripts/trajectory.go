@@ -110,10 +110,7 @@ type miniRun struct {
 
 // message takes a message; what mini-swe-agent knows of it is in extra.
 func (m *miniRun) message(msg loosejson.Members) {
-	at := loosejson.Time(msg.At("extra.timestamp"))
-	if at.IsZero() {
-		at = loosejson.Time(msg.At("timestamp"))
-	}
+	at := loosejson.Time(msg.At("extra.timestamp|timestamp"))
 	if msg.Text("role") == "assistant" {
 		m.assistant(msg, at)
 		return

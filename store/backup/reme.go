@@ -5,18 +5,13 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Marks of imported memories.
+// Marks of imported calls.
 const (
-	// RecordKind is the kind of the record that keeps what a ReMe tool has and a tool here does
-	// not: its id, score, metadata and unknown members, as a JSON object. The id of the record is
-	// that of the memory.
-	RecordKind = "imported"
 	// reMeJudge is the judge of imported calls. ReMe does not say which model it used.
 	reMeJudge = "llm:reme"
 	// reMeJudgeVersion marks verdicts that were imported.
@@ -30,9 +25,9 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 //
 // A call keeps its summary, evaluation and score. It counts as judged, by reMeJudge, if it
 // has a summary or an evaluation; otherwise it waits for a judge. A score other than 0, 0.5
-// and 1 becomes the nearest of them. What has no place here is kept: for a call (an unusual
-// score, another tool's name, unknown members) in its metadata under "reme", for a memory in
-// a record of RecordKind. The guideline keeps its author.
+// and 1 becomes the nearest of them. What of a call has no place here (an unusual score,
+// another tool's name, unknown members) is kept in its metadata under "reme". The guideline
+// keeps its author.
 //
 // Calls get the keys that they would have got if they had been sent, so that a call that was
 // imported or sent before is recognised.
@@ -63,17 +58,9 @@ func (o reMe) node(m members) (Memory, error) {
 	if err := json.Unmarshal(m["metadata"], &inner, lenient); err != nil {
 		return Memory{}, invalid("metadata: not an object")
 	}
-	delete(m, "metadata")
-	delete(m, "vector") // follows from the content
-	for from, to := range map[string]string{"content": "when_to_use", "unique_id": "memory_id", "workspace_id": "workspace_id"} {
+	for from, to := range map[string]string{"content": "when_to_use", "workspace_id": "workspace_id"} {
 		if v, there := m[from]; there {
-			delete(m, from)
 			inner[to] = v
-		}
-	}
-	for name, v := range m { // nothing known
-		if _, taken := inner[name]; !taken {
-			inner[name] = v
 		}
 	}
 	return o.tool(inner)
@@ -104,16 +91,6 @@ func (o reMe) tool(m members) (Memory, error) {
 	out.Calls = calls
 	o.complete(t, calls, m)
 	o.guideline(t, through, m)
-	delete(m, "tool_call_results")
-	rest, err := json.Marshal(m, json.Deterministic(true), lenient)
-	if err != nil {
-		return out, err
-	}
-	id, _ := textOf(m["memory_id"])
-	if id == "" {
-		id = t.MemoryID()
-	}
-	out.Records = []store.Record{{RecordKey: store.RecordKey{ToolRef: t.ToolRef, Kind: RecordKind, ID: id}, Data: rest}}
 	return out, out.check()
 }
 
