@@ -27,8 +27,6 @@ const (
 	rowID = iota
 	rowTool
 	rowSeq
-
-	rowMetadata = 22
 )
 
 // stateCode is how an evaluation state stands in its column.
@@ -134,7 +132,7 @@ func scanCall(v []driver.Value) (memoryd.Call, error) {
 	c := memoryd.Call{
 		Seq: s.Seq, Success: s.Success, TimeCost: s.TimeCost, TokenCost: s.TokenCost,
 		Time: timeOf(v[8]), Hash: str(v[10]), CreateTime: str(v[11]),
-		Metadata: json.RawMessage(rawOf(v[rowMetadata])), Input: json.RawMessage(rawOf(input)), Output: str(output),
+		Metadata: json.RawMessage(rawOf(v[22])), Input: json.RawMessage(rawOf(input)), Output: str(output),
 	}
 	copy(c.Key[:], blob(v[9]))
 	c.Evaluation = scanEvaluation(s.State, s.Score, v[12:22])

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"slices"
 
 	"memoryd"
@@ -99,6 +101,10 @@ func (x *runIndex) slots(run uint64) []int64 {
 	return out
 }
 
+// runColumns is what a RunCall needs, and the metadata to see that it is of the run: reading all of
+// a call takes longer.
+const runColumns = `id, tool, success, state, score, time, key, metadata, input, output`
+
 // RunCalls implements store.Calls.
 func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	limit = min(limit, store.MaxRunCalls)
@@ -110,15 +116,14 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		part := slots[:min(len(slots), limit-len(out))]
 		slots = slots[len(part):]
 		found := make([]*store.RunCall, len(part))
-		err := s.readRows(ctx, callColumns, part, nil, func(row []driver.Value) error {
-			ref, ok := s.cat.ref(uint32(integer(row[rowTool])))
-			if !ok || ref.Workspace != workspace || memoryd.RunOf(rawOf(row[rowMetadata])) != run {
-				return nil
+		err := s.readRows(ctx, runColumns, part, nil, func(row []driver.Value) error {
+			if ref, ok := s.cat.ref(uint32(integer(row[1]))); ok && ref.Workspace == workspace && memoryd.RunOf(rawOf(row[7])) == run {
+				c, err := scanRunCall(row)
+				c.ToolRef = ref
+				found[slices.Index(part, integer(row[0]))] = &c
+				return err
 			}
-			c, err := scanCall(row)
-			c.ToolRef = ref
-			found[slices.Index(part, integer(row[rowID]))] = new(store.RunCallOf(&c))
-			return err
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -130,4 +135,15 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		}
 	}
 	return out, nil
+}
+
+func scanRunCall(v []driver.Value) (store.RunCall, error) {
+	input, wrong := unpacked(v[8])
+	output, err := unpacked(v[9])
+	c := memoryd.Call{
+		Success: integer(v[2]) != 0, Time: timeOf(v[5]), Evaluation: memoryd.Evaluation{State: stateOf(v[3]), Score: float(v[4])},
+		Input: json.RawMessage(rawOf(input)), Output: str(output),
+	}
+	copy(c.Key[:], blob(v[6]))
+	return store.RunCallOf(&c), errors.Join(wrong, err)
 }
