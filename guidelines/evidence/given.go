@@ -70,6 +70,15 @@ func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
 	}
 }
 
+// again reports whether a good call of the run was the same, and notes a good one.
+func (r *run) again(call uint64, good bool) bool {
+	before := r.made[call]
+	if good && len(r.made) < maxRunValues {
+		r.made[call] = true
+	}
+	return before
+}
+
 // newest are the places of the first n tools in the order of their last good answers, the newest first.
 func (r *run) newest(n int) []uint8 {
 	places := make([]uint8, n)

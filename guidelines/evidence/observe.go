@@ -88,6 +88,7 @@ type run struct {
 	given  map[uint64]string // by the hash of a value, the use of it
 	names  map[use]string
 	calls  map[string]called // by tool
+	made   map[uint64]bool   // by the hash of a good call
 	known  *words
 
 	answers int // good calls
@@ -145,6 +146,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		ob.Last, ob.Newest = r.last(o.seed, ob.leaves), r.newest(n)
 		ob.Counts = slices.Clone(r.counts[:n])
 		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
+		ob.Again = r.again(maphash.Comparable(o.seed, c.Tool)^maphash.Bytes(o.seed, c.Input), !wrong(c))
 	}
 	if wrong(c) {
 		return ob
@@ -195,7 +197,9 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]stood{}, given: map[uint64]string{}, names: map[use]string{}, calls: map[string]called{}}
+		r = &run{
+			values: map[uint64]stood{}, given: map[uint64]string{}, names: map[use]string{}, calls: map[string]called{}, made: map[uint64]bool{},
+		}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}

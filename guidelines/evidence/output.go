@@ -110,9 +110,8 @@ func membersOf(object string) (names []string, ok bool) {
 }
 
 const (
-	sentenceWords = 6   // a first line of so many words is the beginning of the message
+	sentenceWords = 6   // a line of so many words is a message, or the beginning of one
 	nearBytes     = 600 // where the telling line follows within so many bytes
-	lineWords     = 8   // a line of fewer words is shown with those that follow
 	messageRunes  = 300
 )
 
@@ -141,7 +140,7 @@ func messageOf(output string) string {
 		if len(words) > 2 && (len(more) == 1 || strings.HasPrefix(l, "status: ")) {
 			continue // a code beside the message
 		}
-		if words = append(words, more...); len(words) >= lineWords {
+		if words = append(words, more...); len(words) >= sentenceWords {
 			break
 		}
 	}

@@ -65,11 +65,13 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 	var of counts
 	for i := range s.rows {
 		row := &s.rows[i]
-		v := row.in[p]
-		if v.kind == other { // too long to compare
-			v.text = strconv.Itoa(i)
+		g := given{bad: row.Bad, meets: c.meets[i]}
+		for v := range row.values(p) {
+			if v.kind == other { // too long to compare
+				v.text = strconv.Itoa(i)
+			}
+			g.text += v.text + "\n"
 		}
-		g := given{v.text, row.Bad, c.meets[i]}
 		if seen[g] || row.Bad && kind != "" && row.kind != kind {
 			continue
 		}

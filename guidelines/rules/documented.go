@@ -208,7 +208,7 @@ func (n *namer) parts(in map[string]value) map[string]string {
 // Remedy returns the remedy that hosts document for the answer to a failed call; "" if there
 // is none.
 func Remedy(tool, message string, input json.RawMessage) string {
-	in := inputOf(LeavesOf(input))
+	in, _ := inputOf(LeavesOf(input))
 	n := namerOf(tool)
 	_, line, _ := n.consult(n.parts(in), message, in)
 	return line

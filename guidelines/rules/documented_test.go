@@ -73,7 +73,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"insert_rows", `{"path":"a.xlsx","start":0}`, "start: must be at least 1", ""},
 		{"send", `{"to":"a","subject":"b"}`, "required field body is missing", ""},
 	} {
-		in := inputOf(LeavesOf([]byte(c.input)))
+		in, _ := inputOf(LeavesOf([]byte(c.input)))
 		n := namerOf(c.tool)
 		id, line, _ := n.consult(n.parts(in), c.message, in)
 		if id != c.want || strings.ContainsAny(line, "{}") {

@@ -137,3 +137,149 @@ func TestAMarkThatElementsBeginWithIsToldOfTheList(t *testing.T) {
 		}
 	}
 }
+
+// What parts the elements of a list that failed from those that worked is told as it is of parameters: where a value
+// came from, what an element gives together, in which order, how long it is, and what holds for one of them alone.
+func TestWhatIsToldOfParametersIsToldOfTheMembersOfElements(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, good, bad string // with the number of the call
+		line            string
+		breaks, keeps   string
+	}{
+		{
+			"a value that no answer gave", `[{"h":"aa_%d"},{"h":"aa_0"}]`, `[{"h":"aa_0"},{"h":"aa_9%d"}]`,
+			"Copy `h` in each of `v` exactly from an answer of `read`", `[{"h":"aa_0"},{"h":"aa_7"}]`, `[{"h":"aa_1"}]`,
+		},
+		{
+			"two that belong together", `[{"n":%d,"a":1,"b":2},{"n":1}]`, `[{"n":1},{"n":%d,"a":1}]`,
+			"Give `a` and `b` in each of `v` together, or neither", `[{"a":1,"b":1},{"b":2}]`, `[{"a":1,"b":1},{}]`,
+		},
+		{
+			"one after the other", `[{"from":%d,"to":1%d},{"from":200,"to":300}]`, `[{"from":1,"to":90},{"from":1%d,"to":%d}]`,
+			"Give a `to` in each of `v` that comes after `from`", `[{"from":1,"to":2},{"from":3,"to":2}]`, `[{"from":1,"to":2},{"from":3,"to":4}]`,
+		},
+		{
+			"a length", `[{"c":"abc%c"},{"c":"abd"}]`, `[{"c":"abc"},{"c":"abcdefg%c"}]`,
+			"Keep `c` in each of `v` at most 4 characters long (4 worked, 8 and more failed)", `[{"c":"abcdefghi"}]`, `[{"c":"ab"},{"c":"xyz"}]`,
+		},
+		{
+			"what one kind of element needs", `[{"k":"new"},{"k":"old","id":%d}]`, `[{"k":"new"},{"k":"old"}]`,
+			"Where `k` is \"old\", always give `id` in each of `v`", `[{"k":"new"},{"k":"old"}]`, `[{"k":"new"},{"k":"old","id":3}]`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fill := func(form string, i int) string {
+				if strings.Contains(form, "%c") {
+					return fmt.Sprintf(form, 'a'+i%26)
+				}
+				return strings.ReplaceAll(form, "%d", fmt.Sprint(i))
+			}
+			var calls []Call
+			for i := range 40 {
+				v, message := fill(c.good, i), ""
+				if i%4 == 3 {
+					v, message = fill(c.bad, i), "E31"
+				}
+				one := call(i, `{"v":`+v+`}`, message)
+				one.Sources = []Source{{Path: "v[].h", Tool: "read"}}
+				if message != "" {
+					one.Sources = append(one.Sources, Source{Path: "v[].h"})
+				}
+				calls = append(calls, one)
+			}
+			found := Find("own", calls)
+			if len(found) == 0 || found[0].Line != c.line || found[0].Calls != 10 || found[0].Good != 0 {
+				t.Fatalf("told %q, want %q", lines(found), c.line)
+			}
+			for v, breaks := range map[string]bool{c.breaks: true, c.keeps: false} {
+				planned := Call{Input: json.RawMessage(`{"v":` + v + `}`)}
+				if planned.Sources = []Source{{Path: "v[].h", Tool: "read"}}; breaks {
+					planned.Sources = append(planned.Sources, Source{Path: "v[].h"})
+				}
+				if found[0].Holds(Plan(&planned)) != breaks {
+					t.Errorf("%s breaks it: %t", v, !breaks)
+				}
+			}
+		})
+	}
+}
+
+// An id that stands in a list twice is refused; how often is no matter.
+func TestAListThatNamesNothingTwiceIsTold(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"ids":["a%d","b%d","c"]}`, i, i)))
+	}
+	for i := range 6 {
+		calls = append(calls, bad(30+i, fmt.Sprintf(`{"ids":["a%d","b%d","a%d"]}`, i, i, i), "found duplicates"))
+	}
+	found := Find("own", calls)
+	if got := lines(found); got != "Give no element of `ids` twice\n" {
+		t.Fatalf("got %q", got)
+	}
+	for given, breaks := range map[string]bool{`["x","y","x"]`: true, `[3,4,3,3]`: true, `["x","y"]`: false, `[]`: false, `"x"`: false} {
+		if found[0].Holds(Plan(&Call{Input: []byte(`{"ids":` + given + `}`)})) != breaks {
+			t.Errorf("%s is told: %t", given, !breaks)
+		}
+	}
+}
+
+// Where good calls named an element twice, that is not what went wrong.
+func TestElementsThatStandTwiceInGoodCallsAreNotToBlame(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"ids":["a%d","a%d","c"]}`, i, i)))
+	}
+	for i := range 6 {
+		calls = append(calls, bad(30+i, fmt.Sprintf(`{"ids":["a%d","a%d","a%d"]}`, i, i, i), "found duplicates"))
+	}
+	if got := lines(Find("own", calls)); strings.Contains(got, "twice") {
+		t.Fatalf("got %q", got)
+	}
+}
+
+// More elements than are compared leave those that are as they stand.
+func TestTheElementsOfALongListAreKeptApart(t *testing.T) {
+	var b strings.Builder
+	for i := range 2 * maxElements {
+		fmt.Fprintf(&b, `{"n":%d},`, i)
+	}
+	var r row
+	r.read(&Call{Input: []byte(`{"v":[` + strings.TrimSuffix(b.String(), ",") + `]}`)})
+	if len(r.elements["v"]) != maxElements {
+		t.Fatalf("%d elements", len(r.elements["v"]))
+	}
+	for i := range r.elements["v"] {
+		if got := r.elements["v"][i].get("v[].n"); got.num != float64(i) {
+			t.Errorf("element %d gives %v", i, got)
+		}
+	}
+}
+
+// A guideline of an older program names the values of elements otherwise, and warns of the same calls.
+func TestAStoredRuleOnElementsOfAnOlderProgramStillWarns(t *testing.T) {
+	for stored, given := range map[string]string{
+		`{"what":"not_in","p":"v[].s#each","set":["open"],"line":"x"}`: `[{"s":"open"},{"s":"shut"}]`,
+		`{"what":"above","p":"v[].n#most","bound":5,"line":"x"}`:       `[{"n":3},{"n":9}]`,
+		`{"what":"begins","p":"v[]#each","set":["/"],"line":"x"}`:      `["a","/b"]`,
+		`{"what":"below","p":"v[]#least","bound":0,"line":"x"}`:        `[3,-9]`,
+		`{"what":"not_in","p":"v[]#type","set":["text"],"line":"x"}`:   `["a",4]`,
+		`{"what":"without","p":"v[].s","line":"x"}`:                    `[{"s":"open"},{"n":1}]`,
+		`{"what":"above","p":"v#items","bound":1,"line":"x"}`:          `["a","b"]`,
+		`{"what":"not_like","p":"v[].s#each","set":["A0"],"line":"x"}`: `[{"s":"b7"},{"s":"7b"}]`,
+		`{"what":"begins","p":"v[].s#each","set":["no"],"line":"x"}`:   `[{"s":"b7"},{"s":"no7"}]`,
+		`{"what":"above","p":"v[][].n#most","bound":5,"line":"x"}`:     `[[{"n":3},{"n":9}]]`,
+		`{"what":"not_in","p":"v[][]#each","set":["open"],"line":"x"}`: `[["open"],["shut"]]`,
+		`{"what":"is","p":"v[].a.b#each","set":["shut"],"line":"x"}`:   `[{"a":{"b":"open"}},{"a":{"b":"shut"}}]`,
+	} {
+		var r Rule
+		if err := json.Unmarshal([]byte(stored), &r); err != nil {
+			t.Fatal(err)
+		}
+		if !r.Holds(Plan(&Call{Input: []byte(`{"v":` + given + `}`)})) {
+			t.Errorf("%s does not warn of %s", stored, given)
+		}
+	}
+}

@@ -199,6 +199,7 @@ func (s *search) candidates(cols []column) {
 		}
 		s.looked[at{h.what.sort(), h.p, h.q}]++
 		s.sorts[at{what: h.what.sort()}]++
+		h.guard = s.guard
 		if s.ways++; h.refined() {
 			s.finer++
 		}
@@ -217,7 +218,6 @@ func (s *search) candidates(cols []column) {
 			}
 		}
 		if bad >= least && c.good <= most && s.against(&c) < Contradictions {
-			c.guard = s.guard // for other rows: these are those that it is about
 			s.all = append(s.all, c)
 			meets = make([]bool, len(s.rows))
 		}
@@ -252,14 +252,19 @@ func (s *search) against(c *candidate) (good int) {
 	}
 	known := map[string]bool{"": true}
 	for i := range s.rows {
-		v := s.rows[i].in[c.p].text
-		if c.what == notLike {
-			v = Form(v)
-		}
-		if s.rows[i].Bad || known[v] {
+		if s.rows[i].Bad {
 			continue
 		}
-		if known[v] = true; i > last && !c.meets[i] {
+		added := false
+		for v := range s.rows[i].values(c.p) {
+			given := v.text
+			if c.what == notLike {
+				given = Form(given)
+			}
+			added = added || !known[given]
+			known[given] = true
+		}
+		if added && i > last && !c.meets[i] {
 			good++
 		}
 	}

@@ -15,23 +15,25 @@ func (g *guard) holds(r *row) bool {
 	if g.where == "" {
 		return true
 	}
-	v := r.in[g.where]
+	v := r.get(g.where)
 	return v.kind != absent && (g.value == "" || v.text == g.value)
 }
 
 // line puts the guard before what to do.
 func (g *guard) line(line string) string {
+	_, member := inList(g.where) // of the list that the line tells
+	where := spoken(member)
 	switch {
 	case g.where == "" || line == "":
 		return line
 	case g.value == "":
-		return "Where " + spoken(g.where) + " is given, " + strings.ToLower(line[:1]) + line[1:]
+		return "Where " + where + " is given, " + strings.ToLower(line[:1]) + line[1:]
 	}
 	value := strconv.Quote(g.value)
 	if g.value == "true" || g.value == "false" {
 		value = g.value
 	}
-	return "Where " + spoken(g.where) + " is " + value + ", " + strings.ToLower(line[:1]) + line[1:]
+	return "Where " + where + " is " + value + ", " + strings.ToLower(line[:1]) + line[1:]
 }
 
 // maxGuards bounds how many parts of the calls are looked at.
@@ -43,7 +45,7 @@ func (s *search) guardsOf() (out []guard) {
 	open := map[guard]int{}
 	for i := range s.columns {
 		c := &s.columns[i]
-		if c.property() || c.member() {
+		if c.property() {
 			continue
 		}
 		var of []guard
@@ -59,7 +61,7 @@ func (s *search) guardsOf() (out []guard) {
 		}
 		for _, g := range of {
 			for k := range s.rows {
-				if s.open[k] && s.rows[k].kind != "" && g.holds(&s.rows[k]) {
+				if s.open[k] && s.rows[k].kind != "" && s.rows[k].some(listOf(g.where), g.holds) {
 					open[g]++
 				}
 			}
@@ -83,7 +85,7 @@ func (s *search) guarded() (found []Rule) {
 		found = append(found, sub.run()...)
 		k := 0
 		for i := range s.rows {
-			if g.holds(&s.rows[i]) {
+			if s.rows[i].some(listOf(g.where), g.holds) {
 				s.open[i] = sub.open[k]
 				k++
 			}
@@ -98,7 +100,7 @@ func (s *search) under(g guard, of int) *search {
 		several: s.several, parties: s.parties, own: s.own, kinds: map[string]bool{}, guard: g, guards: of,
 	}
 	for i := range s.rows {
-		if g.holds(&s.rows[i]) {
+		if s.rows[i].some(listOf(g.where), g.holds) {
 			sub.rows, sub.open = append(sub.rows, s.rows[i]), append(sub.open, s.open[i])
 		}
 	}

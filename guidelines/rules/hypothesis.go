@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ const (
 	notAgain
 	lastIs
 	lastNotIn
+	again
 	has
 	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
@@ -63,11 +65,8 @@ type condition struct {
 
 // conditions are all there are. Of a call that is planned no message was heard yet.
 var conditions = []condition{
-	without: {name: "without", line: "Always give {p}", holds: func(h *hypothesis, r *row, v value) bool {
-		list, _ := inList(h.p)
-		return v.kind == absent && (list == "" || r.in[list+"[]"].kind != absent)
-	}},
-	with: {name: "with", line: "Leave out {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent }},
+	without: {name: "without", line: "Always give {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind == absent }},
+	with:    {name: "with", line: "Leave out {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent }},
 	above: {name: "above", line: "Keep {p} at most {bound}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == number && v.num > h.bound
 	}},
@@ -78,19 +77,19 @@ var conditions = []condition{
 		return v.plain() && v.text == h.set[0]
 	}},
 	begins: {name: "begins", look: heads, holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return strings.HasPrefix(s, h.set[0]) })
+		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
 	}},
 	notIn: {name: "not_in", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return !slices.Contains(h.set, s) })
+		return v.kind == text && !slices.Contains(h.set, v.text)
 	}},
 	notLike: {name: "not_like", line: "Write {p} like {or}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return !h.alike(Form(s)) })
+		return v.kind == text && !h.alike(Form(v.text))
 	}},
 	beginsNot: {name: "begins_not", finer: true, line: "Begin {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return !strings.HasPrefix(s, h.set[0]) })
+		return v.kind == text && !strings.HasPrefix(v.text, h.set[0])
 	}},
 	endsNot: {name: "ends_not", finer: true, line: "End {p} with {set}", holds: func(h *hypothesis, _ *row, v value) bool {
-		return v.kind == text && v.some(func(s string) bool { return !strings.HasSuffix(s, h.set[0]) })
+		return v.kind == text && !strings.HasSuffix(v.text, h.set[0])
 	}},
 	marked: {name: "marked", finer: true, look: marks, line: "Write {p} without {marks}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && hasMark(v.text, h.set[0])
@@ -111,27 +110,27 @@ var conditions = []condition{
 		return r.stood(h.p, func(s Source) bool { return s.Old })
 	}},
 	apart: {name: "apart", line: "Give {p} and {q} together, or neither", holds: func(h *hypothesis, r *row, v value) bool {
-		return (v.kind == absent) != (r.in[h.q].kind == absent)
+		return (v.kind == absent) != (r.get(h.q).kind == absent)
 	}},
 	both: {name: "both", line: "Give {p} or {q}, not both", holds: func(h *hypothesis, r *row, v value) bool {
-		return v.kind != absent && r.in[h.q].kind != absent
+		return v.kind != absent && r.get(h.q).kind != absent
 	}},
 	neither: {name: "neither", line: "Give {p} or {q}", holds: func(h *hypothesis, r *row, v value) bool {
-		return v.kind == absent && r.in[h.q].kind == absent
+		return v.kind == absent && r.get(h.q).kind == absent
 	}},
 	equal: {name: "equal", line: "Give {p} and {q} different values", holds: func(h *hypothesis, r *row, v value) bool {
-		return v.plain() && v == r.in[h.q]
+		return v.plain() && v == r.get(h.q)
 	}},
 	notAfter: {
 		name: "not_after", line: "Give a {q} that comes after {p}",
-		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.in[h.q]) },
+		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.get(h.q)) },
 	},
 	isAfter: {
 		name: "is_after", finer: true, line: "Give no {q} that comes before {p}",
-		holds: func(h *hypothesis, r *row, v value) bool { w := r.in[h.q]; return v != w && !v.before(w) },
+		holds: func(h *hypothesis, r *row, v value) bool { w := r.get(h.q); return v != w && !v.before(w) },
 	},
 	uneven: {name: "uneven", line: "Give as many elements in {p} as in {q}", holds: func(h *hypothesis, r *row, v value) bool {
-		w := r.in[h.q]
+		w := r.get(h.q)
 		return v.kind == number && w.kind == number && v.num != w.num
 	}},
 	offIndex: {name: "off_index", holds: func(h *hypothesis, r *row, v value) bool {
@@ -141,7 +140,7 @@ var conditions = []condition{
 	aboveWithout: {
 		name: "above_without", line: "Give {q} where {p} is over {bound}{narrow}",
 		holds: func(h *hypothesis, r *row, v value) bool {
-			return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
+			return v.kind == number && v.num > h.bound && r.get(h.q).kind == absent
 		},
 	},
 	notBefore: {
@@ -159,6 +158,10 @@ var conditions = []condition{
 		use := r.lastUse(h.p)
 		return use != "" && !slices.Contains(h.set, use) && (use != unused || !slices.Contains(h.set, there+v.text))
 	}},
+	again: {
+		name: "again", line: "Do not repeat a call that already worked in the run",
+		holds: func(_ *hypothesis, r *row, _ value) bool { return r.Again },
+	},
 	has: {name: "has", line: "Write {p} without {any}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == text && slices.ContainsFunc(h.set, func(w string) bool { return Named(v.text, w) })
 	}},
@@ -208,8 +211,21 @@ func (h *hypothesis) paired() bool { return h.q != "" }
 
 // holds reports whether a call meets the condition.
 func (h *hypothesis) holds(r *row) bool {
+	_, meets := h.given(r)
+	return meets
+}
+
+// given is the value of a call, or of an element of a list in it, that meets the condition.
+func (h *hypothesis) given(r *row) (v value, meets bool) {
 	holds := conditions[h.what].holds
-	return holds != nil && h.guard.holds(r) && holds(h, r, r.in[h.p]) // make ablate leaves each out
+	if holds == nil { // make ablate leaves each out
+		return v, false
+	}
+	meets = r.some(cmp.Or(listOf(h.p), listOf(h.where)), func(one *row) bool {
+		v = one.get(h.p)
+		return h.guard.holds(one) && holds(h, one, v)
+	})
+	return v, meets
 }
 
 // plain reports whether a value can be compared as a whole.

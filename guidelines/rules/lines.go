@@ -14,9 +14,15 @@ const valueLimit = 24
 // narrow is what messages say of the bound or of the form, shown are the values that may be.
 func (h *hypothesis) line(narrow string, shown []string) string {
 	line, p := conditions[h.what].line, spoken(h.p)
+	switch list, member := inList(h.p); {
+	case list != "" && h.paired(): // both are in the list, which the other tells
+		p = "`" + member + "`"
+	case h.what == is, h.what == begins:
+		p = strings.Replace(p, "each of", "any of", 1)
+	}
 	switch {
 	case h.property():
-		line = h.ofProperty(narrow, shown)
+		line = h.ofProperty()
 	case line == "":
 		line = h.varied(narrow, shown)
 	}
@@ -27,7 +33,7 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		field, state, _ = strings.Cut(set, "=")
 	}
 	return strings.NewReplacer(
-		"{p}", p, "{list}", strings.TrimPrefix(p, "each of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
+		"{p}", p, "{list}", strings.TrimPrefix(p, "any of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
 		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
 		"{field}", field, "{state}", state, "{marks}", marksOf(set), "{narrow}", narrow,
@@ -47,6 +53,9 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 	case begins:
 		if strings.Trim(h.set[0], "`") == "" {
 			return "Give no {p} that begins with backticks"
+		}
+		if strings.HasSuffix(h.p, "[]") {
+			return "Give no element of {list} that begins with {set}{narrow}"
 		}
 		return "Give no {p} that begins with {set}{narrow}"
 	case unseen:
@@ -96,11 +105,12 @@ func (h *hypothesis) choice(narrow string, shown []string) string {
 // propertyLines say what to do about the properties of values.
 var propertyLines = map[string]string{
 	ofTurn: "Call it {most} times in a run{narrow}", ofPause: "Wait {most} seconds between two calls{narrow}",
-	ofType: "Give {p} as {or}{narrow}", ofLeast: "Keep {p} {most}{narrow}", ofMost: "Keep {p} {most}{narrow}",
+	ofType:   "Give {p} as {or}{narrow}",
 	ofLength: "Keep {p} {most} character{unit} long{narrow}", ofItems: "Give {most} element{unit} in {p}{narrow}",
+	ofTwice: "Give no element of {p} twice",
 }
 
-func (h *hypothesis) ofProperty(narrow string, shown []string) string {
+func (h *hypothesis) ofProperty() string {
 	switch h.what {
 	case offStep:
 		return "Give {amount} in steps of {bound}"
@@ -109,12 +119,6 @@ func (h *hypothesis) ofProperty(narrow string, shown []string) string {
 	default:
 	}
 	_, property := base(h.p)
-	switch {
-	case property == ofEach && h.what == begins:
-		return strings.Replace(h.varied(narrow, shown), "{p} that begins", "element of {list} that begins", 1)
-	case property == ofEach:
-		return cmp.Or(conditions[h.what].line, h.varied(narrow, shown))
-	}
 	return propertyLines[property]
 }
 

@@ -27,6 +27,9 @@ type Edit struct {
 func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
 	v, w := p.row.in[h.p], p.row.in[h.q]
+	if listOf(h.p) != "" { // which element is meant, and what it may be, calls do not tell
+		return nil
+	}
 	if slices.ContainsFunc(r.untried, func(q string) bool { return p.row.in[q].kind != absent }) {
 		return nil
 	}
@@ -66,7 +69,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 // Untried reports whether a call breaks the rule by a value that no failed call gave: it may work.
 func (r *Rule) Untried(p *Planned) bool {
 	return r.when.what == notIn && r.refused != nil &&
-		!p.row.in[r.when.p].some(func(s string) bool { return r.refused[s] })
+		!p.row.has(r.when.p, func(v value) bool { return r.refused[v.text] })
 }
 
 // untried lists the parameters that good calls gave, and none of those behind a condition on another.
@@ -76,7 +79,7 @@ func (s *search) untried(top *candidate, behind []*row) (names []string) {
 	}
 	for i := range s.columns {
 		c := &s.columns[i]
-		if c.good > 0 && !c.property() && !c.member() && c.name != top.p &&
+		if c.good > 0 && !c.property() && listOf(c.name) == "" && c.name != top.p &&
 			!slices.ContainsFunc(behind, func(r *row) bool { return r.in[c.name].kind != absent }) {
 			names = append(names, c.name)
 		}

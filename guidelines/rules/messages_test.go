@@ -76,7 +76,7 @@ func TestMessagesOfHostsNobodyLookedAtHaveTheirRemedies(t *testing.T) {
 	t.Parallel()
 	right := 0
 	for _, c := range fromElsewhere {
-		in := inputOf(LeavesOf([]byte(c.input)))
+		in, _ := inputOf(LeavesOf([]byte(c.input)))
 		n := namerOf(c.tool)
 		id, line, _ := n.consult(n.parts(in), c.message, in)
 		if regexp.MustCompile(c.want).MatchString(line) {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -17,10 +16,8 @@ import (
 const (
 	ofLength = "#length" // of a text, in characters
 	ofItems  = "#items"  // how many elements a list has
+	ofTwice  = "#twice"  // how many of a list's elements repeat another one
 	ofType   = "#type"   // what a value is: see typeOf
-	ofEach   = "#each"   // the texts of the elements of a list, or of a member of them
-	ofLeast  = "#least"  // the smallest number among them
-	ofMost   = "#most"   // the largest
 	ofTurn   = "#turn"   // of the call: which of the tool's in its run it is, from 1
 	ofPause  = "#pause"  // the seconds since the one before
 )
@@ -37,11 +34,15 @@ func base(p string) (parameter, property string) {
 // left of it does not show; so many at most as there are parameters that are compared.
 func LostSizes(whole, left []Leaf) map[string]float64 {
 	all, still := map[string]value{}, map[string]value{}
-	properties(all, whole)
-	properties(still, left)
+	for i := range whole {
+		properties(all, whole[i:])
+	}
+	for i := range left {
+		properties(still, left[i:])
+	}
 	lost := map[string]float64{}
 	for _, p := range slices.Sorted(maps.Keys(all)) {
-		if v := all[p]; v.kind == number && v != still[p] && len(lost) < maxPaths {
+		if v := all[p]; v.kind == number && v != still[p] && listOf(p) == "" && len(lost) < maxPaths {
 			lost[p] = v.num
 		}
 	}
@@ -62,38 +63,32 @@ func (h *hypothesis) ofType() bool { return strings.HasSuffix(h.p, ofType) }
 // ofRun reports whether the condition is about the calls of the run before.
 func (h *hypothesis) ofRun() bool { return h.p == ofTurn || h.p == ofPause }
 
-// properties adds those of the leaves of an input.
+// properties adds those of the first leaf of an input.
 func properties(out map[string]value, leaves []Leaf) {
-	for i := range leaves {
-		switch l := &leaves[i]; {
-		case l.Path == "", isProperty(l.Path), strings.Contains(l.Path, "[]"):
-			continue
-		case l.Kind == Array:
-			out[l.Path+ofItems] = numbered(l.Number)
-		case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
-			out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
-		}
-		if t := typeOf(leaves[i:]); t != "" {
-			out[leaves[i].Path+ofType] = value{kind: text, text: t}
-		}
+	l := &leaves[0]
+	switch {
+	case l.Path == "", isProperty(l.Path):
+		return
+	case l.Kind == Array:
+		out[l.Path+ofItems], out[l.Path+ofTwice] = numbered(l.Number), numbered(repeats(leaves))
+	case l.Kind == Text && !strings.HasSuffix(l.Text, Cut):
+		out[l.Path+ofLength] = numbered(float64(utf8.RuneCountInString(l.Text)))
 	}
-	elements(out, leaves)
+	if t := typeOf(leaves); t != "" {
+		out[l.Path+ofType] = value{kind: text, text: t}
+	}
 }
 
-// ofValues are the hypotheses on what values are, and on the elements of lists; false for another column.
-func (c *column) ofValues(rows []row, good float64) (out []hypothesis, is bool) {
-	switch _, property := base(c.name); property {
-	case ofType:
-		return c.types(good), true
-	case ofEach:
-		return append(c.sets(rows), c.had(begins, leastBad, func(s string) bool { return opening(s) == s })...), true
-	case ofLeast, ofMost:
-		if len(c.nums) >= minGood {
-			out = c.bounds()
+// repeats counts, of the first elements of the list that is the first leaf, the texts and numbers that stand in it before.
+func repeats(leaves []Leaf) (n float64) {
+	of := leaves[0].Path + "[]"
+	for i := 1; i < min(len(leaves), maxElements) && strings.HasPrefix(leaves[i].Path, of); i++ {
+		same := func(l Leaf) bool { return l.Path == of && l.Text == leaves[i].Text }
+		if leaves[i].Path == of && leaves[i].Scalar() && slices.ContainsFunc(leaves[1:i], same) {
+			n++
 		}
-		return out, true
 	}
-	return nil, false
+	return n
 }
 
 // types is the hypothesis that a value is nothing that good calls gave: a text for a number, or one object for a list of
@@ -112,61 +107,6 @@ func (c *column) types(good float64) []hypothesis {
 		h.of++
 	}
 	return []hypothesis{h}
-}
-
-// elements adds the properties of the elements of lists, and of the members of these.
-func elements(out map[string]value, leaves []Leaf) {
-	for i := range leaves {
-		l := &leaves[i]
-		if !strings.Contains(l.Path, "[]") || isProperty(l.Path) {
-			continue
-		}
-		if t := typeOf(leaves[i:]); t != "" {
-			out[l.Path+ofType] = out[l.Path+ofType].with(t)
-		}
-		switch l.Kind {
-		case Number:
-			least, most := out[l.Path+ofLeast], out[l.Path+ofMost]
-			if least.kind == absent || l.Number < least.num {
-				out[l.Path+ofLeast] = numbered(l.Number)
-			}
-			if most.kind == absent || l.Number > most.num {
-				out[l.Path+ofMost] = numbered(l.Number)
-			}
-		case Text:
-			if v := out[l.Path+ofEach]; len(l.Text) <= maxText && len(v.text) < maxElements*maxText {
-				out[l.Path+ofEach] = v.with(l.Text)
-			}
-		case Word, Array, Object:
-		}
-	}
-}
-
-// partsMark parts the texts that one property has.
-const partsMark = "\x00"
-
-// with is the value with one more text.
-func (v value) with(s string) value {
-	if v.kind == absent {
-		return value{kind: text, text: s}
-	}
-	if !v.some(func(had string) bool { return had == s }) {
-		v.text += partsMark + s
-	}
-	return v
-}
-
-// parts are the texts of a property, or the one of a parameter.
-func (v value) parts() iter.Seq[string] { return strings.SplitSeq(v.text, partsMark) }
-
-// some reports whether it is so of one of the texts.
-func (v value) some(is func(string) bool) bool {
-	for s := range v.parts() {
-		if is(s) {
-			return true
-		}
-	}
-	return false
 }
 
 // What values are, as lines name it.

@@ -1,15 +1,12 @@
 package rules
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"memoryd/internal/origin"
 )
 
 // maxSet and maxForms bound what a parameter may vary over to be a closed set.
@@ -18,154 +15,6 @@ const (
 	maxForms  = 4
 	maxStates = 8
 )
-
-// column is what the calls gave for one parameter.
-type column struct {
-	name             string
-	nums, badNums    []float64
-	texts            tallied // the values but for numbers
-	looked           [len(looks)]tallied
-	good, bad        int // calls that gave it
-	numeric, textual bool
-}
-
-// look is a way to look at texts.
-type look uint8
-
-const (
-	whole look = iota
-	forms      // how they are written
-	heads      // how they begin
-	marks      // the classes of their characters
-)
-
-// looks say what a look at a text sees.
-var looks = [...]func(s string) []string{
-	whole: func(s string) []string { return []string{s} },
-	forms: func(s string) []string { return []string{Form(s)} },
-	heads: func(s string) []string {
-		if h := cmp.Or(Head(s), opening(s)); h != "" {
-			return []string{h}
-		}
-		return nil
-	},
-	marks: marksIn,
-}
-
-// by counts the calls behind each text that a look sees.
-func (c *column) by(l look) tallied {
-	if l == whole {
-		return c.texts
-	}
-	if c.looked[l] == nil {
-		c.looked[l] = tallied{}
-		for s, n := range c.texts {
-			for _, seen := range looks[l](s) {
-				c.looked[l].merge(seen, n.good, n.bad)
-			}
-		}
-	}
-	return c.looked[l]
-}
-
-// tallied counts the good and the bad calls behind each of some texts.
-type tallied map[string]struct{ good, bad int }
-
-func (t tallied) add(s string, bad bool) {
-	if bad {
-		t.merge(s, 0, 1)
-	} else {
-		t.merge(s, 1, 0)
-	}
-}
-
-func (t tallied) merge(s string, good, bad int) {
-	n := t[s]
-	n.good, n.bad = n.good+good, n.bad+bad
-	t[s] = n
-}
-
-// of lists the texts that at least so many good and bad calls gave.
-func (t tallied) of(good, bad int) (out []string) {
-	for s, n := range t {
-		if n.good >= good && n.bad >= bad {
-			out = append(out, s)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// tellable reports whether a line may name a parameter or a tool. Elements of lists have no
-// name, their members have.
-func tellable(name string) bool {
-	name, property := base(name)
-	if property != "" || !strings.HasSuffix(name, "[]") {
-		name = strings.ReplaceAll(name, "[]", "")
-	}
-	if name == "" || strings.Contains(name, "[") {
-		return property == ofTurn || property == ofPause
-	}
-	_, ok := origin.Show(origin.Recommendation, origin.Name, name, valueLimit)
-	return ok
-}
-
-// columnsOf lists the parameters of calls.
-func columnsOf(rows []row) []column {
-	at := map[string]int{}
-	var list []column
-	for i := range rows {
-		for name, v := range rows[i].in {
-			k, known := at[name]
-			if !known {
-				if k = -1; tellable(name) {
-					k = len(list)
-					list = append(list, column{name: name, numeric: true, textual: true, texts: tallied{}})
-				}
-				at[name] = k
-			}
-			if k >= 0 {
-				list[k].take(v, rows[i].Bad)
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b column) int {
-		return cmp.Or(cmp.Compare(b.good+b.bad, a.good+a.bad), cmp.Compare(a.name, b.name))
-	})
-	n := 0
-	return slices.DeleteFunc(list, func(c column) bool {
-		if c.property() {
-			return false
-		}
-		n++
-		return n > maxPaths
-	})
-}
-
-// property reports whether it is of a property, not of a parameter.
-func (c *column) property() bool { return isProperty(c.name) }
-
-func (c *column) take(v value, bad bool) {
-	switch v.kind {
-	case number:
-		if bad {
-			c.badNums = append(c.badNums, v.num)
-		} else {
-			c.nums = append(c.nums, v.num)
-		}
-	case text, truth:
-		for s := range v.parts() {
-			c.texts.add(s, bad)
-		}
-	case absent, other:
-	}
-	if bad {
-		c.bad++
-		return
-	}
-	c.good++
-	c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
-}
 
 // Head is how an identifier begins, up to its first digit; "" for a text that is none.
 func Head(s string) string {
@@ -185,20 +34,6 @@ func opening(s string) string {
 	return s[:n]
 }
 
-// closed reports whether the values of good calls are a closed set: each came again, or
-// stands in a message.
-func (c *column) closed(rows []row) bool {
-	good, listed := c.texts.of(1, 0), 0
-	for _, s := range good {
-		if slices.ContainsFunc(rows, func(r row) bool { return r.Bad && r.in[c.name].text != s && Named(r.Message, s) }) {
-			listed++
-		} else if c.texts[s].good < 2 {
-			return false
-		}
-	}
-	return listed == len(good) || 3*len(good) <= c.good
-}
-
 // propose lists what the calls might have broken; for hints, one call is enough that gave a
 // value.
 func (s *search) propose(cols []column) []hypothesis {
@@ -206,20 +41,22 @@ func (s *search) propose(cols []column) []hypothesis {
 	before := orders(rows)
 	for i := range cols {
 		c := &cols[i]
-		if own, alone := c.ofValues(rows, s.good); alone || s.hints && c.property() {
-			out = append(out, own...)
+		if _, property := base(c.name); property == ofType {
+			out = append(out, c.types(s.good)...)
+			continue
+		} else if s.hints && c.property() {
 			continue
 		}
 		out = append(out, c.unevens(cols[i+1:])...)
-		if out = append(out, c.alone(rows, s.hints)...); c.property() || c.member() || s.where != "" {
+		if out = append(out, c.alone(rows, s.hints)...); c.property() || s.where != "" {
 			continue
 		}
 		for j := range cols {
 			q := &cols[j]
-			if i == j || q.property() || q.member() {
+			if i == j || q.property() || listOf(c.name) != listOf(q.name) {
 				continue
 			}
-			out = append(out, c.beside(q, rows, i < j)...)
+			out = append(out, c.beside(q, i < j)...)
 			if c.numeric {
 				out = append(out, aboveWithouts(rows, c, q.name)...)
 				out = append(out, limits(rows, c.name, q.name)...)
@@ -238,18 +75,22 @@ func (s *search) propose(cols []column) []hypothesis {
 	if out = append(out, before...); s.hints {
 		return out // of so many pairs, one call tells nothing
 	}
+	if among(rows, func(r *row) bool { return r.Bad && r.Again }) {
+		out = append(out, hypothesis{what: again})
+	}
 	return append(append(out, s.renewals()...), s.strangers()...)
 }
 
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
 // those that say the same of both only for the first of the two. One that no good call gave is to blame alone.
-func (c *column) beside(q *column, rows []row, first bool) (out []hypothesis) {
+func (c *column) beside(q *column, first bool) (out []hypothesis) {
 	if c.good == 0 || q.good == 0 {
 		return nil
 	}
-	if first && c.varies(rows) && q.varies(rows) {
-		for _, w := range [...]what{apart, both, neither} {
-			out = append(out, hypothesis{what: w, p: c.name, q: q.name})
+	if first && c.varies && q.varies {
+		out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: both, p: c.name, q: q.name})
+		if c.spared && q.spared {
+			out = append(out, hypothesis{what: neither, p: c.name, q: q.name})
 		}
 	}
 	if !c.comparable(q) {
@@ -261,30 +102,6 @@ func (c *column) beside(q *column, rows []row, first bool) (out []hypothesis) {
 	return append(out, hypothesis{what: notAfter, p: c.name, q: q.name}, hypothesis{what: isAfter, p: c.name, q: q.name})
 }
 
-// varies reports whether some calls gave it and others did not.
-func (c *column) varies(rows []row) bool { return c.good+c.bad < len(rows) }
-
-// comparable reports whether values of two parameters may be equal, or one come after the other.
-func (c *column) comparable(q *column) bool {
-	if c.numeric && q.numeric {
-		return true
-	}
-	other := q.by(forms)
-	for f := range c.by(forms) {
-		if n, is := other[f]; is && n.good+n.bad > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// member reports whether it is of a member of a list's elements: of those it is only known
-// which are given.
-func (c *column) member() bool {
-	list, _ := inList(c.name)
-	return list != ""
-}
-
 // alone are the hypotheses on one parameter.
 func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 	least, begun := minCalls, leastBad
@@ -294,11 +111,8 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 		least, begun = 1, 1
 	}
 	if !c.property() {
-		if c.member() || c.varies(rows) {
+		if list, _ := inList(c.name); list != "" || c.varies {
 			out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
-		}
-		if c.member() {
-			return out
 		}
 	}
 	if c.numeric && len(c.nums) >= minGood && !program && !c.ofPaths(rows) {
@@ -317,8 +131,10 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 // ofPaths reports whether it is how long paths are, which happens to be so.
 func (c *column) ofPaths(rows []row) bool {
 	p, property := base(c.name)
-	return property == ofLength && !slices.ContainsFunc(rows, func(r row) bool {
-		return !r.Bad && r.in[p].kind == text && (!IdentifierLike(r.in[p].text) || !strings.Contains(r.in[p].text, "/"))
+	return property == ofLength && !among(rows, func(r *row) bool {
+		return !r.Bad && r.has(p, func(v value) bool {
+			return v.kind == text && (!IdentifierLike(v.text) || !strings.Contains(v.text, "/"))
+		})
 	})
 }
 
@@ -373,10 +189,16 @@ func (c *column) bounds() []hypothesis {
 	hi, lo, step := slices.Max(c.nums), slices.Min(c.nums), stepOf(c.nums)
 	var out []hypothesis
 	_, property := base(c.name)
-	if property != ofPause && property != ofLeast {
+	if property == ofTwice {
+		if hi == 0 && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > 0 }) {
+			out = append(out, hypothesis{what: above, p: c.name})
+		}
+		return out
+	}
+	if property != ofPause {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
-	if property != ofTurn && property != ofMost {
+	if property != ofTurn {
 		out = append(out, hypothesis{what: below, p: c.name, bound: lo})
 	}
 	// What lies beyond the bounds says nothing of steps.

@@ -72,6 +72,8 @@ type Seen struct {
 	Newest []uint8 `json:"b,omitempty"`
 	// Counts say how many good calls of each of the tools in Before there were, at most 255; empty where that is unknown.
 	Counts []uint8 `json:"ct,omitempty"`
+	// Again reports that the run made the same call before, and it worked.
+	Again bool `json:"ag,omitzero"`
 	// Fresh are the words of the texts of the input that the run did not know yet.
 	Fresh []Fresh `json:"fw,omitempty"`
 }
@@ -238,10 +240,8 @@ func (r *Rule) Holds(p *Planned) bool {
 	if p.row.in == nil {
 		return false
 	}
-	if !r.when.holds(&p.row) {
-		return false
-	}
-	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
+	v, meets := r.when.given(&p.row)
+	return meets && (r.edge == nil || beyond(r.when.what, v.num, r.when.bound, *r.edge))
 }
 
 // Refuses reports whether the rule advises against a value of a parameter, whatever else a
@@ -251,7 +251,9 @@ func (r *Rule) Refuses(path, given string, numeric bool) bool {
 	if f, err := strconv.ParseFloat(given, 64); numeric && err == nil {
 		v = value{kind: number, num: f, text: plain(f)}
 	}
-	return r.when.p == path && r.when.q == "" && r.when.holds(&row{Call: &Call{}, in: map[string]value{path: v}})
+	one := row{Call: &Call{}, in: map[string]value{path: v}}
+	one.elements = map[string][]row{listOf(path): {one}}
+	return r.when.p == path && r.when.q == "" && r.when.holds(&one)
 }
 
 // beyond reports whether a number is nearer to one that failed than to the bound of those
@@ -285,7 +287,7 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex:
+	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
 		return true
 	default:
 		return false

@@ -86,11 +86,11 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 		{"a member that an element of a list misses", func(i int) (string, string) {
 			switch i % 4 {
 			case 0:
-				return `{"files":[{"file_path":"a","n":1},{"path":"b"}]}`, "x1"
+				return `{"files":[{"file_path":"a","n":1},{"n":1}]}`, "x1"
 			case 1:
 				return `{"files":[]}`, ""
 			}
-			return `{"files":[{"file_path":"a"},{"file_path":"b","n":2}]}`, ""
+			return `{"files":[{"file_path":"a"},{"file_path":"b","n":1}]}`, ""
 		}, "Always give `file_path` in each of `files`"},
 		{"a value that is none of many that worked", func(i int) (string, string) {
 			if i%4 == 0 {

@@ -118,7 +118,7 @@ func (r *Rule) bounded(s *search, behind []*row) (narrow string, ok bool) {
 func (s *search) vouched(p string) bool {
 	var q quorum
 	for i := range s.rows {
-		if r := &s.rows[i]; !r.Bad && r.in[p].kind == text {
+		if r := &s.rows[i]; !r.Bad && r.has(p, func(v value) bool { return v.kind == text }) {
 			q.add(r)
 		}
 	}
@@ -187,10 +187,10 @@ func (r *Rule) valuesSaid(s *search, behind []*row) string {
 	r.refused = map[string]bool{}
 	by, not, worked := tally{}, []string(nil), given(s.rows, r.when.p)
 	for _, b := range behind {
-		for given := range b.in[r.when.p].parts() {
-			if !slices.Contains(r.when.set, given) {
-				r.refused[given] = true
-				by.add(given, b)
+		for v := range b.values(r.when.p) {
+			if !slices.Contains(r.when.set, v.text) {
+				r.refused[v.text] = true
+				by.add(v.text, b)
 			}
 		}
 	}
@@ -209,9 +209,9 @@ func (r *Rule) valuesSaid(s *search, behind []*row) string {
 func given(rows []row, p string) map[string]bool {
 	out := map[string]bool{}
 	for i := range rows {
-		if v := rows[i].in[p]; !rows[i].Bad && v.kind != absent {
-			for s := range v.parts() {
-				out[s] = true
+		if !rows[i].Bad {
+			for v := range rows[i].values(p) {
+				out[v.text] = true
 			}
 		}
 	}
@@ -269,13 +269,16 @@ func (r *Rule) headSaid(s *search) string {
 func workedValues(rows []row, p string, several bool) []value {
 	by, kinds := tally{}, map[string]value{}
 	for i := range rows {
-		v := rows[i].in[p]
-		if rows[i].Bad || v.kind == absent || v.kind == other {
+		if rows[i].Bad {
 			continue
 		}
-		for s := range v.parts() {
-			by.add(s, &rows[i])
-			kinds[s] = value{kind: v.kind, num: v.num, text: s}
+		seen := map[string]bool{}
+		for v := range rows[i].values(p) {
+			if v.kind != other && !seen[v.text] {
+				seen[v.text] = true
+				by.add(v.text, &rows[i])
+				kinds[v.text] = v
+			}
 		}
 	}
 	var out []value
@@ -307,12 +310,13 @@ const maxSmall = 20
 // that the messages agree on, and gives the gap.
 func (r *Rule) boundSaid(behind []*row) string {
 	h := &r.when
-	first := behind[0].in[h.p].num
+	v, _ := h.given(behind[0])
+	first := v.num
 	for _, b := range behind {
-		if n := b.in[h.p].num; h.what == below {
-			first = max(first, n)
+		if v, _ := h.given(b); h.what == below {
+			first = max(first, v.num)
 		} else {
-			first = min(first, n)
+			first = min(first, v.num)
 		}
 	}
 	tokens := func(message string) []string { return boundsIn(message, r.Parameter) }
@@ -346,13 +350,14 @@ func (r *Rule) stepSaid(behind []*row) {
 	said := agreed(behind, func(message string) []string { return boundsIn(message, h.p) }, func(s string) bool {
 		n, err := strconv.ParseFloat(s, 64)
 		return err == nil && n > 0 && math.Mod(h.bound, n) == 0 &&
-			!slices.ContainsFunc(behind, func(b *row) bool { return math.Mod(b.in[h.p].num, n) == 0 })
+			!slices.ContainsFunc(behind, func(b *row) bool { v, _ := h.given(b); return math.Mod(v.num, n) == 0 })
 	})
 	if n, err := strconv.ParseFloat(said, 64); err == nil {
 		h.bound = n
 	}
 	for _, b := range behind {
-		edge = max(edge, divisor(b.in[h.p].num, h.bound))
+		v, _ := h.given(b)
+		edge = max(edge, divisor(v.num, h.bound))
 	}
 	r.edge = &edge
 }
@@ -428,22 +433,30 @@ func shown(s string) bool {
 
 // edge is the number at the edge of what worked: enough calls gave it, or went beyond.
 func (s *search) edge(h *hypothesis) []value {
+	further := func(a, b value) bool { return b.kind != number || a.num > b.num != (h.what == below) }
 	var good []*row
+	most := map[*row]value{}
 	for i := range s.rows {
-		if s.rows[i].in[h.p].kind == number && !s.rows[i].Bad {
-			good = append(good, &s.rows[i])
+		r := &s.rows[i]
+		for v := range r.values(h.p) {
+			if v.kind == number && !r.Bad && further(v, most[r]) {
+				most[r] = v
+			}
+		}
+		if most[r].kind == number {
+			good = append(good, r)
 		}
 	}
 	slices.SortFunc(good, func(a, b *row) int {
 		if h.what == below {
 			a, b = b, a
 		}
-		return cmp.Compare(b.in[h.p].num, a.in[h.p].num)
+		return cmp.Compare(most[b].num, most[a].num)
 	})
 	var q quorum
 	for _, r := range good {
 		if q.add(r); q.met(s.parties) {
-			return []value{r.in[h.p]}
+			return []value{most[r]}
 		}
 	}
 	return nil

@@ -87,6 +87,9 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	if at < 0 || s.Op != "" { // older programs stored rules on what two values make together
 		return fmt.Errorf("a rule of an unknown kind: %q", s.What)
 	}
+	for _, of := range [...]string{"#each", "#least", "#most"} { // older programs named so what elements of lists give
+		s.P = strings.TrimSuffix(s.P, of)
+	}
 	*r = Rule(s.plainRule)
 	r.when = hypothesis{
 		what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value},

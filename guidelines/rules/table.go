@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"maps"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,6 +38,8 @@ type row struct {
 	*Call
 
 	in       map[string]value
+	elements map[string][]row // of lists, by the list: the call as each of them sees it
+	element
 	kind     string   // of what went wrong; "" for what is too rare to stand alone
 	said     string   // the same where it is rare
 	repeated []string // parameters whose texts its message repeats
@@ -60,12 +62,20 @@ func (r *row) read(c *Call) {
 	if leaves == nil {
 		leaves = LeavesOf(c.Input)
 	}
-	if r.Call, r.in = c, inputOf(leaves); r.in == nil {
+	r.Call = c
+	if r.in, r.elements = inputOf(leaves); r.in == nil {
 		return
+	}
+	for _, all := range r.elements {
+		for i := range all {
+			all[i].Call, all[i].in = c, r.in
+		}
 	}
 	r.fresh = freshWords(c.Fresh)
 	for p, n := range c.Sizes {
-		r.in[p] = numbered(n)
+		if listOf(p) == "" {
+			r.in[p] = numbered(n)
+		}
 	}
 	if c.Turn > 0 {
 		r.in[ofTurn] = numbered(float64(c.Turn))
@@ -92,12 +102,12 @@ func (r *row) stood(p string, is func(Source) bool) bool {
 			}
 		}
 	}
-	return !known && r.Named && IdentifierLike(r.in[p].text) && is(Source{}) && !r.dated(p)
+	return !known && r.Named && IdentifierLike(r.get(p).text) && is(Source{}) && !r.dated(p)
 }
 
 // dated reports whether a value is a date: where it stood before says nothing.
 func (r *row) dated(p string) bool {
-	return DateForm(r.in[p].text) != ""
+	return DateForm(r.get(p).text) != ""
 }
 
 // DateForm is the form of a date or a time, as YYYY-MM-DD; "" for another text.
@@ -140,57 +150,56 @@ func rowsOf(own string, calls []Call, most int) []row {
 }
 
 // inputOf lists the values of an input by path. Those of elements of lists, against which
-// only messages are held, stand each under a path of its own; what all elements of a list give
-// is given for the list, as files[].path.
-func inputOf(leaves []Leaf) map[string]value {
+// only messages are held, stand each under a path of its own; what the only element of a list
+// gives is given for the list, as files[].path.
+func inputOf(leaves []Leaf) (out map[string]value, elements map[string][]row) {
 	if len(leaves) == 0 || leaves[0].Kind == Text {
-		return nil
+		return nil, nil
 	}
-	out := make(map[string]value, 2*len(leaves))
-	properties(out, leaves)
-	elements := 0
-	gave := map[string]int{} // of the paths within lists
+	out, elements = make(map[string]value, 3*len(leaves)), elementsOf(leaves)
+	listed := 0
 	for i := range leaves {
-		l := &leaves[i]
-		if strings.Contains(l.Path, "#") { // the mark of properties; no line may hold such a name
-			continue
-		}
-		listed := strings.Contains(l.Path, "[]")
-		if listed && !l.null() {
-			gave[l.Path]++
-		}
-		v := value{kind: other}
-		switch {
-		case l.Kind == Number:
-			v = numbered(l.Number)
-		case l.Kind == Word && l.Scalar():
-			v = value{kind: truth, text: l.Text}
-		case l.Kind == Text && len(l.Text) <= maxText:
-			v = value{kind: text, text: l.Text}
-		case l.Kind == Object || l.Kind == Word:
-			continue
-		}
-		path := l.Path
-		if listed {
-			if elements++; elements > maxElements {
-				continue
+		if l := &leaves[i]; strings.Contains(l.Path, "[]") {
+			if v, ok := valueOf(l); ok && listed < maxElements {
+				listed++
+				out[strings.ReplaceAll(l.Path, "[]", "["+strconv.Itoa(listed)+"]")] = v
 			}
-			path = strings.ReplaceAll(path, "[]", "["+strconv.Itoa(elements)+"]")
-		}
-		out[path] = v
-	}
-	for path, n := range gave {
-		if list, _ := inList(path); strings.HasSuffix(path, "[]") || list != "" && n == gave[list+"[]"] {
-			out[path] = value{kind: other}
+		} else {
+			give(out, leaves[i:])
 		}
 	}
-	return out
+	for _, all := range elements {
+		if len(all) == 1 {
+			maps.Copy(out, all[0].gives)
+		}
+	}
+	return out, elements
 }
 
-// inList parts the path of a member of a list's elements; list is "" for another path.
-func inList(path string) (list, member string) {
-	at := max(0, strings.LastIndex(path, "[]."))
-	return path[:at], strings.TrimPrefix(path[at:], "[].")
+// give adds the value of the first leaf, and its properties.
+func give(out map[string]value, leaves []Leaf) {
+	l := &leaves[0]
+	if isProperty(l.Path) { // no line may hold such a name
+		return
+	}
+	if v, ok := valueOf(l); ok {
+		out[l.Path] = v
+	}
+	properties(out, leaves)
+}
+
+// valueOf is what a leaf gives; false for nothing, and for what has no name of its own: all of the input, and an object in
+// a list.
+func valueOf(l *Leaf) (v value, ok bool) {
+	switch {
+	case l.Kind == Number:
+		return numbered(l.Number), true
+	case l.Kind == Word && l.Scalar():
+		return value{kind: truth, text: l.Text}, true
+	case l.Kind == Text && len(l.Text) <= maxText:
+		return value{kind: text, text: l.Text}, true
+	}
+	return value{kind: other}, l.Kind != Word && l.Path != "" && (l.Kind != Object || !strings.HasSuffix(l.Path, "[]"))
 }
 
 // Form masks letters and digits, to show the form of a text.
@@ -292,12 +301,22 @@ func (t tally) add(s string, r *row) {
 	t[s].add(r)
 }
 
+// among reports whether it is so of one of some calls.
+func among(rows []row, is func(r *row) bool) bool {
+	for i := range rows {
+		if is(&rows[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // several reports whether there are several sources: then a rule needs two.
 func several(rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool { return r.Shared })
+	return among(rows, func(r *row) bool { return r.Shared })
 }
 
 // parties reports whether there are several parties: then a value needs two.
 func parties(rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool { return r.Shared || r.Party != rows[0].Party })
+	return among(rows, func(r *row) bool { return r.Shared || r.Party != rows[0].Party })
 }

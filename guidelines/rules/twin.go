@@ -39,12 +39,12 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 
 // besides reports whether a condition may be told beside another one.
 func (c *candidate) besides(top *candidate) bool {
-	return c.p != "" && c.p != top.p && !c.isOf(top) && !c.paired() && c.what <= notIn && (!c.property() || top.property())
+	return c.p != "" && !c.isOf(top) && !c.paired() && c.what <= notIn && (!c.property() || top.property())
 }
 
-// isOf reports whether the condition is about a parameter, or a member of it, whose type is to blame.
+// isOf reports whether the condition is about the parameter that another one is about, or a member of it.
 func (h *hypothesis) isOf(top *candidate) bool {
 	of, _ := base(top.p)
 	p, _ := base(h.p)
-	return top.ofType() && (p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"["))
+	return h.p == top.p || top.ofType() && p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"[")
 }

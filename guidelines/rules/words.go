@@ -27,7 +27,7 @@ func (s *search) named(p string) []hypothesis {
 	for i := range s.rows {
 		r := &s.rows[i]
 		words := wordsIn(r.in[p].text)
-		if !r.Bad || r.in[p].kind != text || len(words) < 2 { // of a single one the value tells
+		if !r.Bad || r.in[p].kind != text || listOf(p) != "" || len(words) < 2 { // of a single one the value tells
 			continue
 		}
 		slices.Sort(words)
@@ -46,7 +46,7 @@ func (s *search) named(p string) []hypothesis {
 		}
 	}
 	maps.DeleteFunc(by, func(w string, q *quorum) bool {
-		return !q.of(leastBad) || slices.ContainsFunc(s.rows, func(r row) bool {
+		return !q.of(leastBad) || among(s.rows, func(r *row) bool {
 			return r.Bad && Named(r.Message, w) && !Named(r.in[p].text, w)
 		})
 	})

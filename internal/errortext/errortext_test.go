@@ -73,6 +73,8 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 		},
 		"a list that goes on": {"Invalid values: [{\"message\": \"x\"}] and more", "Invalid values: [{\"message\": \"x\"}] and more"},
 		"a list of names":     {"Unknown fields: [\"a\", \"b\"]", "Unknown fields: [\"a\", \"b\"]"},
+		"results by name":     {`{"a.txt": {"result": "error", "reason": "File not found"}, "b": {"n": 1}}`, "File not found"},
+		"records by name":     {`{"a": {"id": 3}, "b": {"content": "x"}}`, `{"a": {"id": 3}, "b": {"content": "x"}}`},
 		"a good record":       {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},
 	} {
 		if got := errortext.Unwrap(c.output); got != c.want {

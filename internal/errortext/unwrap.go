@@ -113,29 +113,57 @@ func (m *messages) take(i int32, depth int, within bool) {
 			m.take(c, depth+1, within)
 		}
 	case loosejson.Object:
-		outer := m.place
-		if place := m.placeIn(i); place != "" {
-			m.place = place + ": "
-		}
-		defer func() { m.place = outer }()
-		told := false // by a message: the other members describe the problem
-		for _, wanted := range [...]func(role) bool{
-			func(r role) bool { return r == roleError || r == roleStderr || r == roleErrno },
-			func(r role) bool { return r == roleMessage },
-			func(r role) bool { return r == roleCode || r == roleStatus },
-			func(r role) bool { return r == rolePayload },
-		} {
-			for c := n.Child; c != 0; c = d.Nodes[c].Next {
-				if r := roleOf(d.Nodes[c].Key); wanted(r) {
-					told = told || r == roleMessage
-					m.member(c, r, depth)
-				} else if within && r == roleNone && wanted(rolePayload) && !told {
-					m.take(c, depth+1, true) // {"errors": {"Field": ["The Field is required."]}}
-				}
-			}
-		}
+		m.object(i, depth, within)
 	default:
 	}
+}
+
+// object collects from an object: first what tells of an error, then messages, codes, and what came of it.
+func (m *messages) object(i int32, depth int, within bool) {
+	d := m.doc
+	outer := m.place
+	if place := m.placeIn(i); place != "" {
+		m.place = place + ": "
+	}
+	defer func() { m.place = outer }()
+	told := false // by a message: the other members describe the problem
+	before := len(m.lines)
+	for _, wanted := range [...]func(role) bool{
+		func(r role) bool { return r == roleError || r == roleStderr || r == roleErrno },
+		func(r role) bool { return r == roleMessage },
+		func(r role) bool { return r == roleCode || r == roleStatus },
+		func(r role) bool { return r == rolePayload },
+	} {
+		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+			if r := roleOf(d.Nodes[c].Key); wanted(r) {
+				if n := &d.Nodes[c]; told && r == rolePayload && n.Kind == loosejson.String && !strings.ContainsAny(n.Val, " \n") {
+					continue // {"result": "error", "reason": "File not found"}
+				}
+				told = told || r == roleMessage
+				m.member(c, r, depth)
+			} else if within && r == roleNone && wanted(rolePayload) && !told {
+				m.take(c, depth+1, true) // {"errors": {"Field": ["The Field is required."]}}
+			}
+		}
+	}
+	for c := d.Nodes[i].Child; c != 0 && len(m.lines) == before; c = d.Nodes[c].Next {
+		if m.tells(c) { // {"a.txt": {"result": "error", "reason": "File not found"}}
+			m.take(c, depth+1, within)
+		}
+	}
+}
+
+// tells reports whether node i is an object with a member for errors or for messages.
+func (m *messages) tells(i int32) bool {
+	if m.doc.Nodes[i].Kind != loosejson.Object {
+		return false
+	}
+	for c := m.doc.Nodes[i].Child; c != 0; c = m.doc.Nodes[c].Next {
+		if r := roleOf(m.doc.Nodes[c].Key); r == roleError || r == roleMessage {
+			return true
+		}
+	}
+	return false
 }
 
 // placeIn joins the names in the path of a problem; "" for none.
