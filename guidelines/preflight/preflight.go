@@ -142,6 +142,7 @@ type Model struct {
 	paths   map[string]bool  // of the inputs of calls that worked
 	pieces  map[uint64]int32 // the numbers of those that calls had
 	near    *neighbours
+	sums    sumsTested
 	time    *float64 // the median
 }
 
@@ -198,7 +199,7 @@ func Learn(calls []evidence.Observation, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, paths: map[string]bool{},
+		byInput: map[uint64][]int32{}, paths: map[string]bool{}, sums: sumsTested{asked: map[uint64][]demand{}},
 	}
 	size, times := 0, []float64(nil)
 	for i := range calls {
@@ -229,6 +230,7 @@ func Learn(calls []evidence.Observation, options Options) *Model {
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		m.count(l, set, good)
+		m.sums.learn(l.run, l.failed(), c.Output, leaves)
 		if !l.failed() {
 			for k := range leaves {
 				m.paths[leaves[k].Path] = true

@@ -44,7 +44,9 @@ func TestSuggestionsChangeOneThingThatIsKnownToRepair(t *testing.T) {
 	for i := range 3 {
 		c := call(i, book("credit_card_1", i), strings.NewReplacer("305", fmt.Sprint(i+1), "255", fmt.Sprint(i)).Replace(short), 0, 1)
 		c.Metadata = fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i)
-		heard = append(heard, c)
+		paid := call(10+i, book("credit_card_1", i+1), "booked", 1, 1)
+		paid.Metadata = c.Metadata
+		heard = append(heard, c, paid)
 	}
 	for name, tc := range map[string]struct {
 		run         []store.RunCall // the oldest first

@@ -27,7 +27,7 @@ type documented struct {
 // classes are what tools say in many words: a thing is not there, or there already, more
 // than once, or beyond what there is.
 var classes = strings.NewReplacer(
-	"<absent>", `(?:\b(?:not|never|no(?:ne)?|cannot|unable to|failed to)|n't)\b[^.\n]{0,40}?\b(?:found|find|exist|match|locat|appear|contain|appl|open|access)|no such|missing file|\b0 (?:occurrence|match)|ENOENT|mismatch|FileNotFound`,
+	"<absent>", `(?:\b(?:not|never|no(?:ne)?|cannot|unable to|failed to)|n't)\b[^.\n]{0,40}?\b(?:found|find|exists?\b|match|locat|appear|contain|appl|open|access)|no such|missing file|\b0 (?:occurrence|match)|ENOENT|mismatch|FileNotFound`,
 	"<several>", `(?:multiple|several|more than one|\b[1-9]\d*) (?:match|occurrence|instance|time)|(?:appears|occurs|matches|found) (?:multiple|[1-9]\d*|more than once|several|in multiple)`,
 	"<present>", `already exist|file exists|EEXIST|would overwrite|not overwrite|cannot overwrite`,
 	"<beyond>", `out.of.(?:range|bounds)|invalid|exceed|beyond|past the|should be|must be|greater|less|shorter|only has|has only|larger`,

@@ -70,6 +70,7 @@ func TestMessagesOfCodingToolsHaveTheirRemedies(t *testing.T) {
 		{"WebSearch", `{"query":"x"}`, "Error: Cannot specify both allowed_domains and blocked_domains in the same request", "both"},
 		{"edit", `{"command":"edit 1:2\nx\nend_of_edit"}`, "Your proposed edit has introduced new syntax error(s).", "syntax"},
 		{"find_customer", `{"customer_id":"7"}`, "Customer not found", ""},
+		{"edit_text_file_contents", `{"files":[{"path":"a.txt","file_hash":"","patches":[]}]}`, "Unexpected error - Cannot treat existing file as new", ""},
 		{"insert_rows", `{"path":"a.xlsx","start":0}`, "start: must be at least 1", ""},
 		{"send", `{"to":"a","subject":"b"}`, "required field body is missing", ""},
 	} {

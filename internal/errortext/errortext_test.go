@@ -73,6 +73,8 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 		},
 		"a list that goes on": {"Invalid values: [{\"message\": \"x\"}] and more", "Invalid values: [{\"message\": \"x\"}] and more"},
 		"a list of names":     {"Unknown fields: [\"a\", \"b\"]", "Unknown fields: [\"a\", \"b\"]"},
+		"what a file holds":   {`{"reason": "Overlapping patches", "content": "a = 1\nb = 2\n"}`, "Overlapping patches"},
+		"what a shell said":   {`{"message": "Command failed", "output": "bash: foo: command not found"}`, "Command failed\nbash: foo: command not found"},
 		"results by name":     {`{"a.txt": {"result": "error", "reason": "File not found"}, "b": {"n": 1}}`, "File not found"},
 		"records by name":     {`{"a": {"id": 3}, "b": {"content": "x"}}`, `{"a": {"id": 3}, "b": {"content": "x"}}`},
 		"a good record":       {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},

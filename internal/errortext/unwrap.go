@@ -136,8 +136,8 @@ func (m *messages) object(i int32, depth int, within bool) {
 	} {
 		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 			if r := roleOf(d.Nodes[c].Key); wanted(r) {
-				if n := &d.Nodes[c]; told && r == rolePayload && n.Kind == loosejson.String && !strings.ContainsAny(n.Val, " \n") {
-					continue // {"result": "error", "reason": "File not found"}
+				if told && r == rolePayload && d.Nodes[c].Kind == loosejson.String && !tellsMore(d.Str(c)) {
+					continue // {"result": "error", "reason": "File has changed", "content": "a = 1\nb = 2"}
 				}
 				told = told || r == roleMessage
 				m.member(c, r, depth)
@@ -152,6 +152,9 @@ func (m *messages) object(i int32, depth int, within bool) {
 		}
 	}
 }
+
+// tellsMore reports whether a text beside a message is one, too: not a single word, nor what a file holds.
+func tellsMore(s string) bool { return strings.ContainsAny(s, " \n") && Message(s) != "" }
 
 // tells reports whether node i is an object with a member for errors or for messages.
 func (m *messages) tells(i int32) bool {
