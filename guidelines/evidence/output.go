@@ -110,8 +110,9 @@ func membersOf(object string) (names []string, ok bool) {
 }
 
 const (
-	sentenceWords = 6   // a line of so many words is a message, or the beginning of one
+	sentenceWords = 6   // a first line of so many words is the beginning of the message
 	nearBytes     = 600 // where the telling line follows within so many bytes
+	lineWords     = 8   // a line of fewer words is shown with those that follow
 	messageRunes  = 300
 )
 
@@ -140,7 +141,7 @@ func messageOf(output string) string {
 		if len(words) > 2 && (len(more) == 1 || strings.HasPrefix(l, "status: ")) {
 			continue // a code beside the message
 		}
-		if words = append(words, more...); len(words) >= sentenceWords {
+		if words = append(words, more...); len(words) >= lineWords {
 			break
 		}
 	}

@@ -149,6 +149,9 @@ func columnsOf(rows []row) []column {
 		if c.property() {
 			return false
 		}
+		if !c.varies && !c.numeric && !c.textual && len(c.texts) == 0 { // each call gives an object, a list or a long text
+			return true
+		}
 		n++
 		return n > maxPaths
 	})

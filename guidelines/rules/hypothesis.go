@@ -203,8 +203,12 @@ func (h *hypothesis) alike(form string) bool {
 	return slices.Contains(h.set, form) || slices.Contains(h.set, shape(form))
 }
 
-// refined reports whether the condition is about a property of a value, or how it is written.
-func (h *hypothesis) refined() bool { return h.property() || conditions[h.what].finer }
+// refined reports whether the condition is about a property of a value, how it is written, or the values of elements of
+// lists, of which a call has several.
+func (h *hypothesis) refined() bool {
+	ofElements := listOf(h.p) != "" && h.what >= above && h.what <= notLike
+	return h.property() || conditions[h.what].finer || ofElements
+}
 
 // paired reports whether the condition is about two parameters.
 func (h *hypothesis) paired() bool { return h.q != "" }
