@@ -3,7 +3,9 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memoryd/evaluate/score"
 	"memoryd/internal/errortext"
@@ -66,10 +68,21 @@ func (v *view) bar() float64 {
 		return toldBar
 	case !is.is(content) && !v.body.OK() && v.complains():
 		return complaintBar
-	case !is.is(commanding) && v.out.short(3, 300), is == commanding && !v.body.OK():
+	case !is.is(commanding) && v.out.short(3, 300) && v.speaks(), is == commanding && !v.body.OK():
 		return messageBar
 	}
 	return contentBar
+}
+
+// speaks reports whether the output may say something in words: a structure of numbers and identifiers is no message.
+func (v *view) speaks() bool {
+	if !v.body.OK() {
+		return true
+	}
+	written := func(r rune) bool { return r == ' ' || r == '\\' || r >= utf8.RuneSelf }
+	return slices.ContainsFunc(v.body.Nodes, func(n loosejson.Node) bool {
+		return n.Kind == loosejson.String && n.Val != "" && (!strings.ContainsAny(n.Val, "0123456789") || strings.ContainsFunc(n.Val, written))
+	})
 }
 
 // complains reports whether a line that the call did not bring begins as a message of an error:

@@ -37,6 +37,9 @@ func TestContentIsBelievedToTellOfAFailureLastOfAll(t *testing.T) {
 		failed              bool
 	}{
 		{"stock", `{"id":7}`, "the bolts are in the box", true},
+		{"stock", `{"id":7}`, `{"text":"the bolts are in the box"}`, true},
+		{"stock", `{"id":7}`, `{"text":"ボルトは箱の中"}`, true},
+		{"stock", `{"id":7}`, `{"bolt":"arn:stock:7/bolt-7","box":7}`, false}, // it says no sentence
 		{"stock", `{"id":7}`, long, false},
 		{"stock", `{"id":7}`, `{"box":7,"bolts":"` + strings.Repeat("on the left ", 30) + `"}`, false},
 		{"bash", `{"command":"sort-stock --all"}`, "the bolts are in the box", true},
