@@ -23,6 +23,7 @@ func TestACallThatAlreadyWorkedInTheRunIsToldNotToBeRepeated(t *testing.T) {
 				call(i, input, "try again", 0)
 			}
 			call(i, input, "done", 1)
+			calls = append(calls, recorded(len(calls), i, "close_port", input, "closed", 1), recorded(len(calls)+1, i, "close_port", input, "closed", 1))
 			if i%4 == 0 && port == 2 {
 				call(i, fmt.Sprintf(`{"group":"g%d","port":%d}`, i%3, 80+i%2), "the rule already exists", 0)
 			}
@@ -31,7 +32,11 @@ func TestACallThatAlreadyWorkedInTheRunIsToldNotToBeRepeated(t *testing.T) {
 	o := evidence.NewObserver()
 	var obs []evidence.Observation
 	for i := range calls {
-		obs = append(obs, o.Observe(&calls[i]))
+		if ob := o.Observe(&calls[i]); ob.Tool == "open_port" {
+			obs = append(obs, ob)
+		} else if before := i > 0 && calls[i-1].Tool == "close_port"; ob.Again != before {
+			t.Fatalf("call %d of another tool was made before: %t", i, ob.Again)
+		}
 	}
 	found, _ := evidence.RulesAndHints("open_port", obs)
 	if len(found) != 1 || found[0].Line != "Do not repeat a call that already worked in the run" || found[0].Calls != 6 || found[0].Good != 0 {

@@ -20,8 +20,14 @@ func TestASumIsSuggestedOnlyWhereCallsThatWorkedHadWhatMessagesAskFor(t *testing
 		then func(asked int) int // the line of the call that works after one that failed
 		want string
 	}{
-		"what was asked for":   {func(asked int) int { return asked }, edit(11)},
-		"something else":       {func(int) int { return 5 }, ""},
+		"what was asked for": {func(asked int) int { return asked }, edit(11)},
+		"something else":     {func(int) int { return 5 }, ""},
+		"mostly something else": {func(asked int) int {
+			if asked < 22 {
+				return asked
+			}
+			return 5
+		}, ""},
 		"nothing worked after": {nil, ""},
 	} {
 		var heard []memoryd.Call
@@ -33,6 +39,9 @@ func TestASumIsSuggestedOnlyWhereCallsThatWorkedHadWhatMessagesAskFor(t *testing
 				good := call(3*i+1, edit(c.then(i+20)), "done", 1, 1)
 				good.Metadata = run
 				heard = append(heard, good)
+				later := call(3*i+2, edit(i+20), "done", 1, 1) // says nothing of what was asked for before
+				later.Metadata = run
+				heard = append(heard, later)
 			}
 		}
 		refused := step(1, "t", edit(1), "changed since line 1 was read, which is now 11", true)

@@ -26,7 +26,7 @@ func elementsOf(leaves []Leaf) map[string][]row {
 		all := out[list]
 		if path == list+"[]" {
 			one := row{element: element{list, map[string]value{}}}
-			all = append(all[:min(len(all), maxElements)], one) // one too many takes all further ones
+			all = append(all, one)
 			out[list] = all
 		}
 		if len(all) > 0 {

@@ -283,3 +283,29 @@ func TestAStoredRuleOnElementsOfAnOlderProgramStillWarns(t *testing.T) {
 		}
 	}
 }
+
+// Where all good calls gave both of two members, one of them is not enough, though messages name both.
+func TestOneOfTwoIsEnoughOnlyWhereGoodCallsDidWithoutEach(t *testing.T) {
+	for line, other := range map[string]string{
+		"Always give `new` and `old` in each of `v`\n": `{"new":"b","old":"a%d"}`,
+		"Give `new` or `old` in each of `v`\n":         `{"old":"a%d"}`,
+	} {
+		var calls []Call
+		for i := range 30 {
+			element := `{"new":"b","old":"a%d"}`
+			switch i % 3 {
+			case 1:
+				element = other
+			case 2:
+				element = strings.Replace(other, "old", "new", strings.Count(other, ":")%2)
+			}
+			calls = append(calls, good(i, `{"v":[`+fmt.Sprintf(element, i)+`]}`))
+		}
+		for i := range 8 {
+			calls = append(calls, bad(30+i, fmt.Sprintf(`{"v":[{"text":"t%d"}]}`, i), "give new, old"))
+		}
+		if got := lines(Find("own", calls)); got != line {
+			t.Errorf("got %q, want %q", got, line)
+		}
+	}
+}

@@ -18,7 +18,7 @@ const there = "= "
 // for none, "" where that is not known.
 func (r *row) lastUse(p string) string {
 	v := r.in[p]
-	if len(r.Newest) < len(r.Before) || v.kind != text && v.kind != number || listOf(p) != "" {
+	if len(r.Newest) < len(r.Before) || v.kind != text && v.kind != number {
 		return ""
 	}
 	if at := slices.IndexFunc(r.Last, func(u Used) bool { return u.Path == p }); at >= 0 {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -150,8 +149,7 @@ func rowsOf(own string, calls []Call, most int) []row {
 }
 
 // inputOf lists the values of an input by path. Those of elements of lists, against which
-// only messages are held, stand each under a path of its own; what the only element of a list
-// gives is given for the list, as files[].path.
+// only messages are held, stand each under a path of its own.
 func inputOf(leaves []Leaf) (out map[string]value, elements map[string][]row) {
 	if len(leaves) == 0 || leaves[0].Kind == Text {
 		return nil, nil
@@ -166,11 +164,6 @@ func inputOf(leaves []Leaf) (out map[string]value, elements map[string][]row) {
 			}
 		} else {
 			give(out, leaves[i:])
-		}
-	}
-	for _, all := range elements {
-		if len(all) == 1 {
-			maps.Copy(out, all[0].gives)
 		}
 	}
 	return out, elements

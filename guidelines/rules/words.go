@@ -27,7 +27,7 @@ func (s *search) named(p string) []hypothesis {
 	for i := range s.rows {
 		r := &s.rows[i]
 		words := wordsIn(r.in[p].text)
-		if !r.Bad || r.in[p].kind != text || listOf(p) != "" || len(words) < 2 { // of a single one the value tells
+		if !r.Bad || r.in[p].kind != text || len(words) < 2 { // of a single one the value tells
 			continue
 		}
 		slices.Sort(words)
