@@ -152,6 +152,10 @@ func TestWhatIsToldOfParametersIsToldOfTheMembersOfElements(t *testing.T) {
 			"Copy `h` in each of `v` exactly from an answer of `read`", `[{"h":"aa_0"},{"h":"aa_7"}]`, `[{"h":"aa_1"}]`,
 		},
 		{
+			"how it begins", `[{"id":"new_%d"},{"id":"new_0"}]`, `[{"id":"new_0"},{"id":"old_%d"}]`,
+			"Give no `id` in any of `v` that begins with \"old_\"; \"new_\" worked", `[{"id":"new_1"},{"id":"old_1"}]`, `[{"id":"new_1"}]`,
+		},
+		{
 			"two that belong together", `[{"n":%d,"a":1,"b":2},{"n":1}]`, `[{"n":1},{"n":%d,"a":1}]`,
 			"Give `a` and `b` in each of `v` together, or neither", `[{"a":1,"b":1},{"b":2}]`, `[{"a":1,"b":1},{}]`,
 		},

@@ -286,7 +286,7 @@ func affix(s string) bool {
 // unevens are the hypotheses that a list has not as many elements as another one.
 func (c *column) unevens(others []column) (out []hypothesis) {
 	for i := range others {
-		if q := &others[i]; c.counts() && q.counts() && len(c.nums) >= minGood && len(q.nums) >= minGood {
+		if q := &others[i]; c.counts() && q.counts() && listOf(c.name) == listOf(q.name) && len(c.nums) >= minGood && len(q.nums) >= minGood {
 			out = append(out, hypothesis{what: uneven, p: c.name, q: q.name})
 		}
 	}

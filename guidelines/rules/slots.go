@@ -257,7 +257,12 @@ func (r *Rule) stateSaid(s *search, field string) string {
 // headSaid notes and tells how the values of good calls begin most.
 func (r *Rule) headSaid(s *search) string {
 	may := func(head string) bool { return head != r.when.set[0] && shown(strings.TrimRight(head, "_-")) }
-	r.worked = mostOf(s.rows, may, func(row *row) []string { return []string{Head(row.in[r.when.p].text)} })
+	r.worked = mostOf(s.rows, may, func(row *row) (heads []string) {
+		for v := range row.values(r.when.p) {
+			heads = append(heads, Head(v.text))
+		}
+		return heads
+	})
 	if r.worked == "" {
 		return ""
 	}
