@@ -78,19 +78,16 @@ const (
 
 // scan calls found with the bounds and the kind of each secret of s, in order.
 func scan(s string, found func(from, to int, kind string)) {
-	for i := 0; i < len(s); {
-		from, to, next, kind := 0, 0, i+1, ""
-		switch class := classes[s[i]]; {
-		case class == part:
-			if next = dull(s, i); next == i {
-				from, to, next, kind = wordAt(s, i)
-			}
-		case class&sign != 0:
-			from, to, next, kind = signAt(s, i)
+	for i := glance(s, 0); i < len(s); {
+		read := signAt
+		if classes[s[i]] == part {
+			read = wordAt
 		}
-		if i = next; to > 0 {
+		from, to, next, kind := read(s, i)
+		if to > 0 {
 			found(from, to, kind)
 		}
+		i = glance(s, next)
 	}
 }
 
@@ -183,22 +180,35 @@ func captured(form *regexp.Regexp, s string, i int) (from, to int) {
 	return i + m[2], i + m[3]
 }
 
-// dull gives the end of the word that begins at i where a glance tells, as with most words,
-// that wordAt would find nothing; else i.
-func dull(s string, i int) int {
-	if formAt(s[i:]) > 0 || i > 0 && s[i-1] == '-' {
+// glance gives the beginning of the next word at or behind i that wordAt may find something in, or
+// the next sign; else the end. Most words are neither as long as a key, nor part of a longer name, nor
+// hold what the names of secrets or the forms of keys begin with.
+func glance(s string, i int) int {
+	if i > 0 && i < len(s) && s[i-1] == '-' && classes[s[i]] == part {
 		return i
 	}
-	end, three := i, uint(0)
-	for ; end < len(s) && classes[s[end]] == part; end++ {
-		if three = three<<5 | uint(s[end]&31); nameBits.has(three) && end > i+1 && nameBegins(s[end-2:], three) {
-			return i
+	word, three := i, uint(0) // word is where the newest one begins
+	for at := i; at < len(s); at++ {
+		class := classes[s[at]]
+		if three = three<<5 | uint(s[at]&31); looks.has(three) && at > i+1 {
+			if at-2 >= word && nameBegins(s[at-2:], three) || at-2 == word && formAt(s[word:]) > 0 {
+				return word
+			}
+		}
+		if class != part {
+			if at-word == bareLong || class&(joint|within) != 0 && at > word {
+				return word
+			}
+			if class&sign != 0 {
+				return at
+			}
+			word = at + 1
 		}
 	}
-	if end-i == bareLong || end < len(s) && classes[s[end]]&(joint|within) != 0 {
-		return i
+	if len(s)-word == bareLong {
+		return word
 	}
-	return end
+	return len(s)
 }
 
 // wordAt reads the word that begins at i. It returns the bounds and the kind of
@@ -237,22 +247,20 @@ var nameStems = []string{
 	"cvv", "cvc", "otp", "ssn", "senha", "wachtwoord", "parola", "psk",
 }
 
-// stems are nameStems by the low bits of their first letters; nameBits are those that there
-// are: a quick look that spares most words the reading of their parts.
-var stems, nameBits = func() (by map[uint][]string, t threes) {
-	by = map[uint][]string{}
+// stems are nameStems by the low bits of their first letters.
+var stems = func() map[uint][]string {
+	by := map[uint][]string{}
 	for _, n := range nameStems {
 		by[threeOf(n)] = append(by[threeOf(n)], n)
-		t.add(threeOf(n))
 	}
-	return by, t
+	return by
 }()
 
 // hasStem reports whether such a stem stands in a name.
 func hasStem(name string) bool {
 	three := uint(0)
 	for i := range len(name) {
-		if three = three<<5 | uint(name[i]&31); i > 1 && nameBits.has(three) && nameBegins(name[i-2:], three) {
+		if three = three<<5 | uint(name[i]&31); i > 1 && looks.has(three) && nameBegins(name[i-2:], three) {
 			return true
 		}
 	}

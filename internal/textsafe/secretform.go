@@ -67,7 +67,7 @@ func partedAt(s string, i, end int) int {
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
 func formAt(s string) int {
-	if len(s) < 4 || !begins.has(threeOf(s)) {
+	if len(s) < 4 || !looks.has(threeOf(s)) {
 		return 0
 	}
 	for _, f := range forms[threeOf(s)] {
@@ -83,10 +83,13 @@ func formAt(s string) int {
 	return 0
 }
 
-// begins holds the low bits of the first three bytes of all forms: a quick look that spares
-// nearly all words the reading of the table.
-var begins = func() (t threes) {
+// looks holds the low bits of the first three bytes of all forms and of nameStems: a quick look that
+// spares nearly all words the reading of these tables.
+var looks = func() (t threes) {
 	for at := range forms {
+		t.add(at)
+	}
+	for at := range stems {
 		t.add(at)
 	}
 	return t
