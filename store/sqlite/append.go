@@ -35,7 +35,7 @@ func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, 
 	}
 	for i := range j.calls {
 		row := j.calls[i].row
-		clear(row[:])
+		row.clear()
 		callRows.Put(row)
 	}
 	return j.out, nil
@@ -115,8 +115,8 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 
 // insert writes the newest call of a tool, and all that is remembered of it.
 func (d *draft) insert(td *toolDraft, c *memoryd.Call, row *callRow, r record) error {
-	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = r.slot, int64(td.t.id), td.info.Lifetime
-	if err := d.c.execNamed(insertCall, row[:]); err != nil {
+	row.values[rowID].Value, row.values[rowTool].Value, row.values[rowSeq].Value = r.slot, int64(td.t.id), td.info.Lifetime
+	if err := d.c.execNamed(insertCall, row.values[:]); err != nil {
 		return err
 	}
 	d.remember(r)

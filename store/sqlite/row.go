@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"memoryd"
 
@@ -50,20 +51,29 @@ func stateOf(v driver.Value) memoryd.EvaluationState {
 	return memoryd.Pending
 }
 
-// callRow is what insertCall binds.
-type callRow [25]driver.NamedValue
+// callRow is what insertCall binds, and the room in which its texts are packed.
+type callRow struct {
+	values [25]driver.NamedValue
+	room   packing
+}
+
+// clear makes a row ready to be used again.
+func (r *callRow) clear() {
+	clear(r.values[:])
+	r.room = r.room[:0]
+}
 
 // fill makes it the row of c; the writer fills the first three places.
 func (r *callRow) fill(c *memoryd.Call) {
 	e := &c.Evaluation
-	for i, v := range [len(r)]driver.Value{
+	for i, v := range [len(r.values)]driver.Value{
 		nil, nil, nil, flag(c.Success), stateCode(e.State), e.Score, c.TimeCost, c.TokenCost,
 		micros(c.Time), c.Key[:], text(c.Hash), text(c.CreateTime),
 		text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
 		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation), extraValue(e),
-		raw(c.Metadata), packed(raw(c.Input)), packed(text(c.Output)),
+		raw(c.Metadata), r.room.text(raw(c.Input)), r.room.text(text(c.Output)),
 	} {
-		r[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+		r.values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
 }
 
@@ -74,20 +84,33 @@ const (
 	packedUpTo = 256 << 20
 )
 
-// packed is a text as it stands in its column: as a blob in the format of S2, or as it is.
+// packing is room for small packs, which are valid until it is used again.
+type packing []byte
+
+const maxPacking = 64 << 10
+
+// text is a text as it stands in its column: as a blob in the format of S2, or as it is.
 // Layouts before version 6 have texts alone.
-func packed(plain driver.Value) driver.Value {
+func (p *packing) text(plain driver.Value) driver.Value {
 	s := str(plain)
 	if len(s) < packedFrom || len(s) > packedUpTo {
 		return plain
 	}
-	if b := s2.Encode(nil, []byte(s)); len(b) <= len(s)-len(s)/8 {
-		return b
+	var b []byte
+	if at, most := len(*p), s2.MaxEncodedLen(len(s)); at+most+len(s) <= maxPacking {
+		*p = append(slices.Grow(*p, most+len(s))[:at+most], s...)
+		b = s2.Encode((*p)[at:at:at+most], (*p)[at+most:])
+		*p = (*p)[:at+len(b)]
+	} else {
+		b = s2.Encode(nil, []byte(s))
 	}
-	return plain
+	if len(b) > len(s)-len(s)/8 {
+		return plain
+	}
+	return b
 }
 
-// unpacked is the text that packed was given.
+// unpacked is the text that was packed.
 func unpacked(v driver.Value) (driver.Value, error) {
 	b, isPacked := v.([]byte)
 	if !isPacked {

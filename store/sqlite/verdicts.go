@@ -105,8 +105,8 @@ func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err er
 // overrule writes the verdict and the amendment, whatever the call's state.
 func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error {
 	if a := v.Amendment; a != nil {
-		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), packed(raw(a.Input)),
-			packed(text(a.Output)), slot); err != nil {
+		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), new(packing).text(raw(a.Input)),
+			new(packing).text(text(a.Output)), slot); err != nil {
 			return err
 		}
 	}
