@@ -35,16 +35,16 @@ func WithMembers(metadata json.RawMessage, members map[string]any) json.RawMessa
 	return append(out, added[1:]...)
 }
 
-// Sourced reports whether the metadata name the recorder of the call; otherwise it was this
+// sourced reports whether the metadata name the recorder of the call; otherwise it was this
 // machine.
-func (c *Call) Sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
+func (c *Call) sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
 
 // LocalSource is the source of calls recorded without an API key.
 const LocalSource = "local"
 
 // Source returns the id of the API key that recorded the call, or LocalSource.
 func (c *Call) Source() string {
-	if !c.Sourced() {
+	if !c.sourced() {
 		return LocalSource
 	}
 	if id := lastSource(c.Metadata); id != "" {

@@ -33,8 +33,8 @@ var (
 	frameForm = regexp.MustCompile(`^\[memoryd (c_[0-9a-f]{14,24})[:\] ]`)
 )
 
-// ValidID reports whether id has the form of an original's id.
-func ValidID(id string) bool { return idForm.MatchString(id) }
+// validID reports whether id has the form of an original's id.
+func validID(id string) bool { return idForm.MatchString(id) }
 
 // originalID derives the id of a message's bytes.
 func originalID(data []byte) string { return "o_" + shortHash(data) }

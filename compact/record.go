@@ -87,7 +87,7 @@ type OriginalRef struct{ Workspace, ID string }
 
 // Original returns what a compaction removed.
 func (c *Compactor) Original(ctx context.Context, r OriginalRef) (Original, error) {
-	if !ValidID(r.ID) {
+	if !validID(r.ID) {
 		return Original{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", r.ID)
 	}
 	return c.store.Get(ctx, cmp.Or(r.Workspace, memoryd.DefaultWorkspace), r.ID)
@@ -106,7 +106,7 @@ type UndoRequest struct {
 // since; it fails with NotFound if that does not begin with the compaction.
 func (c *Compactor) Undo(ctx context.Context, r UndoRequest) ([]jsontext.Value, error) {
 	workspace := cmp.Or(r.Workspace, memoryd.DefaultWorkspace)
-	if !ValidID(r.ID) || !strings.HasPrefix(r.ID, "c_") {
+	if !validID(r.ID) || !strings.HasPrefix(r.ID, "c_") {
 		return nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", r.ID)
 	}
 	rec, err := loadRecord(ctx, c.store, workspace, r.ID)
@@ -212,7 +212,7 @@ func (c *Compactor) Search(ctx context.Context, q Wanted) (out OriginalHits, err
 		err = memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
 	case q.Conversation != "":
 		q.ID, err = c.latest(ctx, &q)
-	case strings.HasPrefix(q.ID, "o_") && ValidID(q.ID):
+	case strings.HasPrefix(q.ID, "o_") && validID(q.ID):
 		err = memoryd.Errorf(memoryd.NotFound, "%q is an original, not a compaction", q.ID)
 	}
 	if err == nil {

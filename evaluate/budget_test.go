@@ -14,7 +14,7 @@ import (
 // A spent budget is no failed try: calls wait for the end of its window, however
 // often that happens, and nothing is counted as asked.
 func TestASpentBudgetParksCalls(t *testing.T) {
-	for name, onFailure := range map[string]string{"pending": LeavePending, "rules": TakeRules} {
+	for name, onFailure := range map[string]string{"pending": leavePending, "rules": takeRules} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newFakeStore()

@@ -12,9 +12,9 @@ const (
 
 // The values of Config.OnModelFailure and Config.OnUnjudgeable.
 const (
-	LeavePending = "pending" // the call waits until the model is available again
-	MarkFailed   = "failed"  // the call is marked as failed to be judged, with the reason
-	TakeRules    = "rules"   // the rules' evaluation is used, sure or not
+	leavePending = "pending" // the call waits until the model is available again
+	markFailed   = "failed"  // the call is marked as failed to be judged, with the reason
+	takeRules    = "rules"   // the rules' evaluation is used, sure or not
 )
 
 // Config is the evaluate section of the configuration.

@@ -99,11 +99,11 @@ func (d *Evaluator) failed(j *job, err error) memoryd.Evaluation {
 	}
 	e.NotBefore = now.Add(d.retryIn(e.Attempts, err))
 	switch {
-	case concerning(err) == aboutEndpoint && d.cfg.OnModelFailure == TakeRules:
+	case concerning(err) == aboutEndpoint && d.cfg.OnModelFailure == takeRules:
 		return d.degraded(j, e.LastError)
 	case !d.final(j, e, reason):
 		return e
-	case d.cfg.OnUnjudgeable == TakeRules:
+	case d.cfg.OnUnjudgeable == takeRules:
 		return d.degraded(j, e.LastError)
 	}
 	d.counters.count(func(s *Stats) { s.GivenUp++ })

@@ -180,7 +180,7 @@ func TestBackoffDoublesWithJitterAndNeverGivesUp(t *testing.T) {
 }
 
 func TestUnusableAnswersEndAfterMaxAttempts(t *testing.T) {
-	for choice, want := range map[string]memoryd.EvaluationState{MarkFailed: memoryd.Failed, TakeRules: memoryd.Judged} {
+	for choice, want := range map[string]memoryd.EvaluationState{markFailed: memoryd.Failed, takeRules: memoryd.Judged} {
 		t.Run(choice, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, m := newFakeStore(), always("no idea", nil)
@@ -229,7 +229,7 @@ func TestRefusalsOfTheServerDoNotUseUpTries(t *testing.T) {
 func TestOnModelFailureRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newFakeStore(), always("", modelError("credentials", false, 0))
-		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure = TakeRules })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure = takeRules })
 		d.Start(t.Context())
 		e := record(t.Context(), d, s, someCall(1, "out"))[0].Evaluation
 		if e.State != memoryd.Judged || e.JudgedBy != memoryd.JudgedByRules || !strings.HasPrefix(e.LastError, "credentials: ") {

@@ -43,10 +43,10 @@ type OutputKind struct {
 	Labelled bool `json:"labelled"`
 }
 
-// MostKinds limits the number of kinds in a list, and kindCalls the number of calls that are read
+// mostKinds limits the number of kinds in a list, and kindCalls the number of calls that are read
 // for it.
 const (
-	MostKinds = 500
+	mostKinds = 500
 	kindCalls = 20_000
 )
 
@@ -83,7 +83,7 @@ func (d *Deps) listKinds(ctx context.Context, ref memoryd.ToolRef) (found []Outp
 	slices.SortFunc(found, func(a, b OutputKind) int {
 		return cmp.Or(cmp.Compare(rank(a.Sure), rank(b.Sure)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.ID, b.ID))
 	})
-	return found[:min(len(found), MostKinds)], nil
+	return found[:min(len(found), mostKinds)], nil
 }
 
 func rank(sure bool) int {

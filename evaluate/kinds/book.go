@@ -61,11 +61,11 @@ func (l *Label) replaces(o Label) bool {
 	return false
 }
 
-// Encode encodes the labels of a kind for a record.
-func Encode(labels []Label) ([]byte, error) { return json.Marshal(labels) }
+// encode encodes the labels of a kind for a record.
+func encode(labels []Label) ([]byte, error) { return json.Marshal(labels) }
 
-// Decode decodes what Encode wrote.
-func Decode(raw []byte) (labels []Label, err error) {
+// decode decodes what encode wrote.
+func decode(raw []byte) (labels []Label, err error) {
 	err = json.Unmarshal(raw, &labels)
 	return labels, err
 }

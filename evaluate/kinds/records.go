@@ -32,7 +32,7 @@ func Read(ctx context.Context, s Records, ref memoryd.ToolRef) (*Book, error) {
 		for _, r := range rs {
 			from.ID = r.ID
 			id, named := reading.ParseID(r.ID)
-			if labels, err := Decode(r.Data); err == nil && named {
+			if labels, err := decode(r.Data); err == nil && named {
 				b.Put(id, labels)
 			}
 		}
@@ -66,7 +66,7 @@ func Write(ctx context.Context, s Records, key store.RecordKey, change func([]La
 	var labels []Label
 	switch {
 	case err == nil:
-		if labels, err = Decode(r.Data); err != nil {
+		if labels, err = decode(r.Data); err != nil {
 			labels = nil // what cannot be read is written anew
 		}
 	case !memoryd.IsKind(err, memoryd.NotFound):
@@ -77,7 +77,7 @@ func Write(ctx context.Context, s Records, key store.RecordKey, change func([]La
 		return nil, s.DeleteRecord(ctx, key)
 	}
 	r.RecordKey = key
-	if r.Data, err = Encode(labels); err != nil {
+	if r.Data, err = encode(labels); err != nil {
 		return nil, err
 	}
 	_, err = s.PutRecord(ctx, r)

@@ -301,7 +301,7 @@ const idMarks = "0123456789_/"
 func runOf(c *memoryd.Call) (id, agent uint64, named bool) {
 	names := memoryd.NamesOf(c.Metadata)
 	if names.Agent != "" {
-		agent = AgentOf(names.Agent)
+		agent = agentOf(names.Agent)
 	}
 	switch {
 	case names.Trajectory != "":
@@ -314,8 +314,8 @@ func runOf(c *memoryd.Call) (id, agent uint64, named bool) {
 	return 0, agent, false
 }
 
-// AgentOf returns the number of an agent with an agent_id.
-func AgentOf(id string) uint64 { return hashOf("agent", id) }
+// agentOf returns the number of an agent with an agent_id.
+func agentOf(id string) uint64 { return hashOf("agent", id) }
 
 // SourceOf is the number of an API key, by its id.
 func SourceOf(id string) uint64 { return hashOf("source", id) }

@@ -32,11 +32,11 @@ type Change struct {
 
 // The kinds of change.
 const (
-	Added    = "added"
-	Removed  = "removed"
-	Renamed  = "renamed"
-	Replaced = "replaced"
-	Edited   = "edited"
+	added    = "added"
+	removed  = "removed"
+	renamed  = "renamed"
+	replaced = "replaced"
+	edited   = "edited"
 	spaced   = "spaced" // blanks and line breaks only
 )
 
@@ -59,7 +59,7 @@ func diff(bad, good json.RawMessage) (changes []Change, near bool) {
 		now, given := b[path]
 		switch {
 		case !given:
-			changes = append(changes, Change{What: Removed, Path: path, Bad: brief(a[path])})
+			changes = append(changes, Change{What: removed, Path: path, Bad: brief(a[path])})
 		case now == a[path]:
 			same++
 		default:
@@ -74,12 +74,12 @@ func diff(bad, good json.RawMessage) (changes []Change, near bool) {
 		if _, given := a[path]; given {
 			continue
 		}
-		if i := slices.IndexFunc(changes, func(c Change) bool { return c.What == Removed && a[c.Path] == b[path] }); i >= 0 {
-			changes[i] = Change{What: Renamed, Path: changes[i].Path, To: path}
+		if i := slices.IndexFunc(changes, func(c Change) bool { return c.What == removed && a[c.Path] == b[path] }); i >= 0 {
+			changes[i] = Change{What: renamed, Path: changes[i].Path, To: path}
 			same++
 			continue
 		}
-		changes = append(changes, Change{What: Added, Path: path, Good: brief(b[path])})
+		changes = append(changes, Change{What: added, Path: path, Good: brief(b[path])})
 	}
 	if len(changes) > maxChanges {
 		return nil, false
@@ -134,11 +134,11 @@ func changeOf(path, bad, good string) (c Change, alike bool) {
 		return Change{What: spaced, Path: path}, true
 	}
 	c = Change{
-		What: Edited, Path: path, Bad: brief(strings.Join(wa[head:len(wa)-tail], "")),
+		What: edited, Path: path, Bad: brief(strings.Join(wa[head:len(wa)-tail], "")),
 		Good: brief(strings.Join(wb[head:len(wb)-tail], "")),
 	}
 	if !alike || head+tail == 0 {
-		c.What, c.Bad, c.Good = Replaced, brief(bad), brief(good)
+		c.What, c.Bad, c.Good = replaced, brief(bad), brief(good)
 	}
 	at := len(strings.Join(wa[:head], ""))
 	c.Was, c.Now = around(bad, at), around(good, at)
@@ -193,7 +193,7 @@ func (c Change) general() Change { return Change{What: c.What, Path: c.Path, To:
 // definite says that the change can be told to somebody who sees no example: a
 // parameter, or a few words that are no identifier.
 func (c Change) definite() bool {
-	if c.What != Replaced && c.What != Edited {
+	if c.What != replaced && c.What != edited {
 		return c.What != spaced && plain(c.Good)
 	}
 	return c.Bad != "" && plain(c.Bad) && plain(c.Good) // what lacks a few words cannot be told from others
@@ -217,16 +217,16 @@ func (c Change) String() string {
 		of = code(c.Path)
 	}
 	switch {
-	case c.What == Added:
+	case c.What == added:
 		if c.Good != "" {
 			return fmt.Sprintf("give %s, as %s", of, code(c.Good))
 		}
 		return "give " + of
-	case c.What == Removed:
+	case c.What == removed:
 		return "leave out " + of
 	case c.What == spaced:
 		return "change blanks and line breaks in " + of
-	case c.What == Renamed:
+	case c.What == renamed:
 		return fmt.Sprintf("name the parameter %s, not %s", code(c.To), of)
 	case c.Bad == "" && c.Good != "":
 		return fmt.Sprintf("put %s into %s", code(c.Good), of)

@@ -71,8 +71,8 @@ func (f *Fix) Proven() bool { return f != nil && f.Runs > 1 && f.Kind != Unlike 
 // turnSeconds is what a turn costs an agent beside the time of its calls. It only orders.
 const turnSeconds = 5
 
-// Weight orders mistakes by their cost.
-func (m *Mistake) Weight() float64 { return m.Cost + turnSeconds*float64(m.Turns) }
+// weight orders mistakes by their cost.
+func (m *Mistake) weight() float64 { return m.Cost + turnSeconds*float64(m.Turns) }
 
 // maxPlaces bounds the places that are told of a mistake.
 const maxPlaces = 3
@@ -161,7 +161,7 @@ func (g *group) repaired(at Place, f *Failure) {
 
 // alone reports whether nothing but which parameters are given changed beside c.
 func alone(all []Change, c Change) bool {
-	return !slices.ContainsFunc(all, func(o Change) bool { return o != c && (o.What == Edited || o.What == Replaced || o.What == spaced) })
+	return !slices.ContainsFunc(all, func(o Change) bool { return o != c && (o.What == edited || o.What == replaced || o.What == spaced) })
 }
 
 func (g *group) vote(fix Fix, at Place, f *Failure) {
@@ -191,7 +191,7 @@ func (m *Merger) Mistakes() []Mistake {
 		out = append(out, g.Mistake)
 	}
 	slices.SortFunc(out, func(a, b Mistake) int {
-		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.Weight(), a.Weight()),
+		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.weight(), a.weight()),
 			cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID))
 	})
 	return out
@@ -238,9 +238,9 @@ func (f *Fix) Refuted(good []json.RawMessage) bool {
 	for _, input := range good {
 		v, given := valuesOf(input)[f.change.Path]
 		switch f.change.What {
-		case Added:
+		case added:
 			given = !given
-		case Replaced, Edited:
+		case replaced, edited:
 			given = given && f.change.Bad != "" && strings.Contains(v, f.change.Bad)
 		}
 		if given {

@@ -217,7 +217,7 @@ func (s *search) candidates(cols []column) {
 				c.good++
 			}
 		}
-		if bad >= least && c.good <= most && s.against(&c) < Contradictions {
+		if bad >= least && c.good <= most && s.against(&c) < contradictions {
 			s.all = append(s.all, c)
 			meets = make([]bool, len(s.rows))
 		}
@@ -271,9 +271,9 @@ func (s *search) against(c *candidate) (good int) {
 	return good
 }
 
-// Contradictions is the number of consecutive good calls against it that end a rule. One
+// contradictions is the number of consecutive good calls against it that end a rule. One
 // ends its warnings and suggestions.
-const Contradictions = 3
+const contradictions = 3
 
 // best is the rule that explains most of the open calls of a kind and can be told.
 func (s *search) best(kind string) (*candidate, Rule, bool) {

@@ -77,7 +77,7 @@ func MaskText(tool, message, given, by string) string {
 			parts[i] = MaskText("", parts[i], given, by)
 		}
 		return strings.Join(parts, tool)
-	case Telling(given):
+	case telling(given):
 		return replaceWord(message, given, by)
 	default:
 		for _, q := range quotes {

@@ -519,7 +519,7 @@ func TestThreeGoodCallsAgainstARuleEndIt(t *testing.T) {
 	}
 	for n := range 4 {
 		found := broken(Find("own", calls), `{"mode":"opal"}`)
-		if (len(found) > 0) != (n < Contradictions) || len(found) > 0 && found[0].Against(nil) != n {
+		if (len(found) > 0) != (n < contradictions) || len(found) > 0 && found[0].Against(nil) != n {
 			t.Errorf("after %d good calls against it: %d rules, %+v", n, len(found), found)
 		}
 		calls = append(calls, good(160+n, `{"mode":"opal"}`))
@@ -559,7 +559,7 @@ func TestGoodCallsWithNewValuesSpeakAgainstASetOfThem(t *testing.T) {
 		if value != "" {
 			calls = append(calls, good(140+n, fmt.Sprintf(`{"mode":%q}`, value)), good(150+n, fmt.Sprintf(`{"mode":%q}`, value)))
 		}
-		if found := broken(Find("own", calls), `{"mode":"quartz"}`); (len(found) > 0) != (n < Contradictions) || len(found) > 0 && found[0].Against(nil) != n {
+		if found := broken(Find("own", calls), `{"mode":"quartz"}`); (len(found) > 0) != (n < contradictions) || len(found) > 0 && found[0].Against(nil) != n {
 			t.Errorf("after %d new values that worked: %+v", n, found)
 		}
 	}

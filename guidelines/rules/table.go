@@ -250,8 +250,8 @@ func IdentifierLike(s string) bool {
 	return len(s) >= 4 || strings.ContainsAny(s, "0123456789") && strings.Trim(s, "0123456789.:%-+") != ""
 }
 
-// Telling reports whether a value is found in a text only where it was meant: longer than two characters, or like an identifier.
-func Telling(s string) bool { return len(s) > 2 || IdentifierLike(s) }
+// telling reports whether a value is found in a text only where it was meant: longer than two characters, or like an identifier.
+func telling(s string) bool { return len(s) > 2 || IdentifierLike(s) }
 
 // Delimits reports whether a character separates the values of an answer.
 func Delimits(r rune) bool {

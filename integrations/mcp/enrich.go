@@ -107,7 +107,7 @@ func (g *guide) learn(tools []loosejson.Members, nameOf func(string) string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), guidelineWait)
 	defer cancel()
-	found, err := g.memory.Guidelines(ctx, names, 0)
+	found, err := g.memory.guidelines(ctx, names, 0)
 	if err != nil {
 		return // without memoryd the list is the server's own
 	}
@@ -195,7 +195,7 @@ func (w *Wrapper) noteFor(server string, p callParams) <-chan string {
 		defer close(note)
 		ctx, cancel := context.WithTimeout(context.Background(), guidelineWait)
 		defer cancel()
-		f, err := w.Memory.Preflight(ctx, tool, w.Run, inputOf(p.Arguments))
+		f, err := w.Memory.preflight(ctx, tool, w.Run, inputOf(p.Arguments))
 		if err != nil || len(f.Warnings) == 0 {
 			return err
 		}

@@ -68,9 +68,9 @@ func namesOf(g *wire.Memory) []string {
 	return []string{g.WhenToUse}
 }
 
-// Guidelines returns the memories of tools, in the requested order. Unknown tools are left
+// guidelines returns the memories of tools, in the requested order. Unknown tools are left
 // out.
-func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) ([]wire.Memory, error) {
+func (m Memory) guidelines(ctx context.Context, tools []string, maxTokens int) ([]wire.Memory, error) {
 	var answer struct{ Metadata wire.NamesMetadata }
 	body := map[string]any{"workspace_id": m.workspace(), "tool_names": tools, "include_history": false}
 	if maxTokens > 0 {
@@ -97,8 +97,8 @@ type Warning struct {
 	Severity string `json:"severity"`
 }
 
-// Preflight requests the forecast for a planned call; run may be "".
-func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawMessage) (Forecast, error) {
+// preflight requests the forecast for a planned call; run may be "".
+func (m Memory) preflight(ctx context.Context, tool, run string, input json.RawMessage) (Forecast, error) {
 	body := map[string]any{"workspace_id": m.workspace(), "tool_name": tool, "input": input}
 	if run != "" {
 		body["trajectory_id"] = run
@@ -107,9 +107,9 @@ func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawM
 	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
 }
 
-// Lookup finds messages that compactions removed from a conversation. words and kind are
+// lookup finds messages that compactions removed from a conversation. words and kind are
 // those of the API, and so is the answer.
-func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {
+func (m Memory) lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {
 	q := url.Values{"conversation_id": {conversation}, "query": {words}, "limit": {strconv.Itoa(limit)}}
 	if kind != "" {
 		q.Set("kind", kind)
@@ -118,8 +118,8 @@ func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, li
 	return answer, m.ask(ctx, http.MethodGet, "/v1/workspaces/"+url.PathEscape(m.workspace())+"/originals?"+q.Encode(), nil, &answer)
 }
 
-// Page returns a page of the text of an original, in characters.
-func (m Memory) Page(ctx context.Context, id string, offset, limit int) (json.RawMessage, error) {
+// page returns a page of the text of an original, in characters.
+func (m Memory) page(ctx context.Context, id string, offset, limit int) (json.RawMessage, error) {
 	var answer json.RawMessage
 	path := fmt.Sprintf("/v1/workspaces/%s/originals/%s?offset=%d&limit=%d", url.PathEscape(m.workspace()), url.PathEscape(id), offset, limit)
 	return answer, m.ask(ctx, http.MethodGet, path, nil, &answer)

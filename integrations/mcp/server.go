@@ -165,7 +165,7 @@ func (t tools) guidelines(ctx context.Context, in guidelinesIn) (any, []sdk.Cont
 		return nil, nil, fmt.Errorf("tool_names: name at least one tool")
 	}
 	m := t.in(in.Workspace)
-	found, err := m.Guidelines(ctx, in.ToolNames, in.MaxTokens)
+	found, err := m.guidelines(ctx, in.ToolNames, in.MaxTokens)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,7 +182,7 @@ func (t tools) guidelines(ctx context.Context, in guidelinesIn) (any, []sdk.Cont
 		if slices.ContainsFunc(found, func(g wire.Memory) bool { return g.WhenToUse == name || slices.Contains(g.Metadata.AskedAs, name) }) {
 			continue
 		}
-		f, err := m.Preflight(ctx, name, "", []byte("{}")) // it names the nearest known tools
+		f, err := m.preflight(ctx, name, "", []byte("{}")) // it names the nearest known tools
 		if err != nil {
 			return nil, nil, err
 		}
@@ -215,7 +215,7 @@ func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []s
 	if err != nil {
 		return out, nil, fmt.Errorf("input: %w", err)
 	}
-	f, err := t.in(in.Workspace).Preflight(ctx, in.ToolName, in.RunID, input)
+	f, err := t.in(in.Workspace).preflight(ctx, in.ToolName, in.RunID, input)
 	if err != nil {
 		return out, nil, err
 	}
@@ -299,11 +299,11 @@ func (t tools) lookup(ctx context.Context, in lookupIn) (lookupOut, []sdk.Conten
 	var err error
 	switch m := t.in(in.Workspace); {
 	case in.ID != "":
-		answer, err = m.Page(ctx, in.ID, in.Offset, cmp.Or(in.Limit, 8000))
+		answer, err = m.page(ctx, in.ID, in.Offset, cmp.Or(in.Limit, 8000))
 	case in.Conversation == "" || strings.TrimSpace(in.Query) == "":
 		err = fmt.Errorf("conversation_id and query: both are needed, or the id of a message")
 	default:
-		answer, err = m.Lookup(ctx, in.Conversation, in.Query, in.Kind, cmp.Or(in.Limit, 10))
+		answer, err = m.lookup(ctx, in.Conversation, in.Query, in.Kind, cmp.Or(in.Limit, 10))
 	}
 	if err != nil {
 		return out, nil, err
@@ -341,7 +341,7 @@ func (t tools) resource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.R
 	if err != nil {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	found, err := t.in(workspace).Guidelines(ctx, []string{name}, 0)
+	found, err := t.in(workspace).guidelines(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -365,7 +365,7 @@ func contentOf(g wire.Memory) string {
 // prompt gives the guideline of a tool as a message.
 func (t tools) prompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	name := r.Params.Arguments["tool"]
-	found, err := t.memory.Guidelines(ctx, []string{name}, 0)
+	found, err := t.memory.guidelines(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err
 	}

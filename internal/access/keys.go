@@ -65,14 +65,14 @@ type Key struct {
 	Used time.Time `json:"-"`
 }
 
-// Live reports whether the key is valid.
-func (k *Key) Live(now time.Time) bool {
+// live reports whether the key is valid.
+func (k *Key) live(now time.Time) bool {
 	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
 // isAdmin reports whether the key can make others for all workspaces.
 func (k *Key) isAdmin(now time.Time) bool {
-	return k.Roles&Admin != 0 && k.Workspaces == nil && k.Live(now)
+	return k.Roles&Admin != 0 && k.Workspaces == nil && k.live(now)
 }
 
 // stored is a key in its record.
@@ -219,7 +219,7 @@ func (k *Keys) Verify(token string) (*Principal, error) {
 	if !right && now.Before(e.OldUntil) {
 		right = subtle.ConstantTimeCompare(hash, e.oldHash) == 1
 	}
-	if !right || !e.Live(now) {
+	if !right || !e.live(now) {
 		return nil, errUnknown
 	}
 	return e.use(now)
@@ -349,7 +349,7 @@ func (k *Keys) Rotate(ctx context.Context, id string, grace time.Duration) (Key,
 		return Key{}, "", err
 	}
 	now := k.now()
-	if !e.Live(now) {
+	if !e.live(now) {
 		return Key{}, "", memoryd.Errorf(memoryd.Conflict, "the key is revoked or has expired")
 	}
 	token, s := newToken(id), e.stored

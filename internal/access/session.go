@@ -41,7 +41,7 @@ func (k *Keys) Session(session string) (*Principal, error) {
 	e := k.all()[id]
 	now := k.now()
 	ends, err := strconv.ParseInt(until, 10, 64)
-	if !ok || e == nil || err != nil || now.Unix() >= ends || !e.Live(now) ||
+	if !ok || e == nil || err != nil || now.Unix() >= ends || !e.live(now) ||
 		!hmac.Equal([]byte(session[at+1:]), []byte(k.sessions.sign(session[:at]+e.Hash))) {
 		return nil, memoryd.Errorf(memoryd.Unauthenticated, "the session has ended: log in again")
 	}

@@ -124,9 +124,9 @@ func (l *Slot) Release() {
 	}
 }
 
-// Reacquire takes a slot again, ahead of all requests that wait for their first, because this
+// reacquire takes a slot again, ahead of all requests that wait for their first, because this
 // request already holds resources. It waits until ctx ends; then the slot is not held.
-func (l *Slot) Reacquire(ctx context.Context) error {
+func (l *Slot) reacquire(ctx context.Context) error {
 	if l.scheduler == nil || l.held {
 		return nil
 	}
@@ -149,7 +149,7 @@ func Blocking(ctx context.Context, f func()) error {
 	}
 	slot.Release()
 	f()
-	return slot.Reacquire(ctx)
+	return slot.reacquire(ctx)
 }
 
 // Room fails with Overloaded if a request of the workspace would now wait too long for a slot. It

@@ -41,7 +41,7 @@ var firmHeads = []string{
 func Heads(low string) bool {
 	s := Strip(low)
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError.MatchString(rest) {
-		if said := strings.Trim(rest, ": "); said == "" || !IsVoid(said) {
+		if said := strings.Trim(rest, ": "); said == "" || !isVoid(said) {
 			return true
 		}
 	}

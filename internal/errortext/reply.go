@@ -86,7 +86,7 @@ func isBad(number int, ro role) bool {
 func (r *Reply) says(c int32) bool {
 	n := &r.Doc.Nodes[c]
 	if n.Kind == loosejson.String {
-		return !IsVoid(strings.TrimSpace(n.Val))
+		return !isVoid(strings.TrimSpace(n.Val))
 	}
 	return n.Kind != loosejson.False && r.Doc.Filled(c)
 }

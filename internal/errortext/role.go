@@ -93,5 +93,5 @@ var voidTexts = phrases.Words(
 	"undefined", "noerror", "00000",
 )
 
-// IsVoid reports whether the value of an error member means that there is no error.
-func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }
+// isVoid reports whether the value of an error member means that there is no error.
+func isVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }

@@ -197,7 +197,7 @@ func (m *messages) member(c int32, r role, depth int) {
 		} else if n.Kind == loosejson.String && v == 0 && r != roleStatus {
 			m.add(m.doc.Str(c)) // a code such as invalid_request
 		}
-	case r == roleError && IsVoid(strings.TrimSpace(n.Val)) && n.Kind != loosejson.Object && n.Kind != loosejson.Array:
+	case r == roleError && isVoid(strings.TrimSpace(n.Val)) && n.Kind != loosejson.Object && n.Kind != loosejson.Array:
 	default:
 		m.take(c, depth+1, true)
 	}

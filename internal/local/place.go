@@ -27,8 +27,8 @@ type Info struct {
 	Since      time.Time `json:"since"`
 }
 
-// Answers reports whether the server is running.
-func (i Info) Answers() bool {
+// answers reports whether the server is running.
+func (i Info) answers() bool {
 	conn, err := net.DialTimeout("unix", i.Socket, time.Second)
 	if err == nil {
 		_ = conn.Close()
@@ -41,7 +41,7 @@ func (i Info) End(patience time.Duration) error {
 	if err := askToEnd(i.PID); err != nil {
 		return fmt.Errorf("end the server (pid %d): %w", i.PID, err)
 	}
-	for end := time.Now().Add(patience); i.Answers(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); i.answers(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fmt.Errorf("the server (pid %d) has not ended within %v", i.PID, patience)
 		}
@@ -149,7 +149,7 @@ func Of(store string) (Info, error) {
 
 func live(socket string) (Info, error) {
 	i, err := infoOf(socket)
-	if err == nil && !i.Answers() {
+	if err == nil && !i.answers() {
 		err = fmt.Errorf("no server answers at %s", socket)
 	}
 	return i, err

@@ -68,9 +68,9 @@ func (m Mark) begun(ctx context.Context, s store.Records) (bool, error) {
 	return revision > 0 && there == m, err
 }
 
-// Around runs bring with the mark in the store. It removes the mark if everything was written, or
+// around runs bring with the mark in the store. It removes the mark if everything was written, or
 // if bring failed before it wrote anything, which came reports as false.
-func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bool, err error)) error {
+func (m Mark) around(ctx context.Context, s store.Records, bring func() (came bool, err error)) error {
 	again, err := m.begun(ctx, s)
 	if err != nil {
 		return err

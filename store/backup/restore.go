@@ -74,7 +74,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	if err := w.verify(ctx, r); err != nil {
 		return Counts{}, err
 	}
-	err = mark.Around(ctx, marks, func() (bool, error) {
+	err = mark.around(ctx, marks, func() (bool, error) {
 		err := w.bring(ctx, newParser(r).all(w.start))
 		return w.n.Tools+w.n.Records > 0, err
 	})
