@@ -89,7 +89,7 @@ func (s *server) endpoints() []endpoint {
 			"POST", "/retrieve_tool_memory", read, service | tagged | passing,
 			raw[wire.RetrieveRequest, wire.NamesResponse](s.retrieveToolMemory),
 		},
-		endpoint{"POST", "/preflight_tool_call", read, service, of(s, s.preflightToolCall)},
+		endpoint{"POST", "/preflight_tool_call", read, service | passing, of(s, s.preflightToolCall)},
 		endpoint{"POST", "/vector_store", read, service, of(s, s.vectorStore)},
 	), group("conversations",
 		endpoint{"POST", "/compact_conversation", record, withBody, gives[ops.Compacted](of(s, s.compactConversation))},

@@ -130,22 +130,19 @@ func (c *Cache) Forget(ref memoryd.ToolRef) {
 // before the last of them.
 func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evidence.Observation, error) {
 	tool, err := c.store.Tool(ctx, ref)
-	isNew := memoryd.IsKind(err, memoryd.NotFound)
-	if err != nil && !isNew {
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return Learn(nil, c.options(ref)), nil, nil
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	shared, err := c.shared(ctx, ref.Workspace)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !isNew {
-		if e, ok := c.find(tool); ok && e.model.shared == shared { //nolint:contextcheck // what find begins outlives the request
-			newest, err := c.newest(ctx, tool, e)
-			return e.model, newest, err
-		}
-	}
-	if isNew {
-		return Learn(nil, c.options(ref)), nil, nil
+	if e, ok := c.find(tool); ok && e.model.shared == shared { //nolint:contextcheck // what find begins outlives the request
+		newest, err := c.newest(ctx, tool, e)
+		return e.model, newest, err
 	}
 	var m *Model
 	err = lifecycle.Do(ctx, c.log, part, func() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -15,6 +16,16 @@ import (
 // sourceKind is the kind of the records of a workspace that name who recorded calls in it.
 const sourceKind = "source"
 
+// askAgain is how long after the store was asked for the sources of a workspace it is asked again:
+// others come only from other servers.
+const askAgain = time.Second
+
+// sources are those of a workspace.
+type sources struct {
+	written map[string]bool // by id; false: not written
+	asked   time.Time       // when the store was asked for others last
+}
+
 // note takes in who recorded calls, and writes those that are new.
 func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Call) {
 	w.mu.Lock()
@@ -23,8 +34,8 @@ func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Cal
 	last := ""
 	for i := range calls {
 		id := calls[i].Source()
-		if id != last && !s[id] {
-			s[id] = false
+		if id != last && !s.written[id] {
+			s.written[id] = false
 			unwritten = append(unwritten, id)
 		}
 		last = id
@@ -36,15 +47,15 @@ func (w *Window) note(ctx context.Context, workspace string, calls []memoryd.Cal
 			return
 		}
 		w.mu.Lock()
-		s[id] = true
+		s.written[id] = true
 		w.mu.Unlock()
 	}
 }
 
 // sourcesOf are those of a workspace. The lock is held.
-func (w *Window) sourcesOf(workspace string) map[string]bool {
+func (w *Window) sourcesOf(workspace string) *sources {
 	if w.who[workspace] == nil {
-		w.who[workspace] = map[string]bool{}
+		w.who[workspace] = &sources{written: map[string]bool{}}
 	}
 	return w.who[workspace]
 }
@@ -54,13 +65,15 @@ func sourceKey(workspace, id string) store.RecordKey {
 }
 
 // Shared implements evidence.Window: it reports whether several sources recorded calls in a
-// workspace. While this server knows of one, it asks the store: other servers may know of more.
+// workspace. While this server knows of one, it asks the store now and then: other servers may know
+// of more.
 func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	w.mu.Lock()
-	several := len(w.sourcesOf(workspace)) > 1
+	s := w.sourcesOf(workspace)
+	several, fresh := len(s.written) > 1, w.now().Sub(s.asked) < askAgain
 	w.mu.Unlock()
-	if several {
-		return true, nil
+	if several || fresh {
+		return several, nil
 	}
 	records, err := w.store.ListRecords(ctx, sourceKey(workspace, ""), 2)
 	if err != nil {
@@ -68,11 +81,11 @@ func (w *Window) Shared(ctx context.Context, workspace string) (bool, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sourcesOf(workspace)
+	s.asked = w.now()
 	for _, r := range records {
-		s[r.ID] = true
+		s.written[r.ID] = true
 	}
-	return len(s) > 1, nil
+	return len(s.written) > 1, nil
 }
 
 // Sourced lists what was observed of a tool's calls: their keys, verdicts and sources. also are ids to know
@@ -89,7 +102,7 @@ func (w *Window) Sourced(ctx context.Context, ref memoryd.ToolRef, also ...strin
 		also = append(also, r.ID)
 	}
 	w.mu.Lock()
-	also = slices.AppendSeq(also, maps.Keys(w.sourcesOf(ref.Workspace)))
+	also = slices.AppendSeq(also, maps.Keys(w.sourcesOf(ref.Workspace).written))
 	w.mu.Unlock()
 	wrote := map[uint64]json.RawMessage{0: nil}
 	for _, id := range also {
@@ -111,7 +124,7 @@ func (w *Window) ForgetSource(ctx context.Context, workspace, id string) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.mu.Lock()
-	delete(w.sourcesOf(workspace), id)
+	delete(w.sourcesOf(workspace).written, id)
 	w.mu.Unlock()
 	return w.store.DeleteRecord(ctx, sourceKey(workspace, id))
 }

@@ -62,7 +62,7 @@ type Window struct {
 	// anew are calls that were judged when their observations were judged or written already.
 	anew map[memoryd.ToolRef]map[memoryd.CallKey]bool
 
-	who map[string]map[string]bool // sources by workspace and id; false: not written
+	who map[string]*sources // by workspace
 
 	writing sync.Mutex // held while records are written
 	// decoded has the pieces that were read last: whoever writes guidelines of a busy tool reads
@@ -89,7 +89,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
 		late: map[memoryd.CallKey]*evidence.Observation{}, anew: map[memoryd.ToolRef]map[memoryd.CallKey]bool{},
-		who: map[string]map[string]bool{},
+		who: map[string]*sources{},
 	}
 }
 

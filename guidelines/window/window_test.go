@@ -224,7 +224,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// Who recorded calls in a workspace is known after a restart, and to other servers; a tool of
+// Who recorded calls in a workspace is known after a restart, and to other servers after a second; a tool of
 // one alone does not change it, nor does the other workspace.
 func TestSourcesOfAWorkspaceAreRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -254,6 +254,7 @@ func TestSourcesOfAWorkspaceAreRemembered(t *testing.T) {
 		of("w", "b", "bob", 4)
 		shared(w, true)
 		shared(newWindow(s, 10), true)
+		time.Sleep(time.Second)
 		shared(other, true)
 		shared(newWindow(s, 10), true)
 		if err := w.ForgetSource(t.Context(), "w", "bob"); err != nil {
