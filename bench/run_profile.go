@@ -18,6 +18,15 @@ const profileCommand = "profile"
 // pprofAddress is where the product says that it serves profiles.
 var pprofAddress = regexp.MustCompile(`setting=http.pprof_listen address=(\S+)`)
 
+// pprof is where a server that was told to serves profiles.
+func (p *process) pprof() (string, error) {
+	starts := pprofAddress.FindAllStringSubmatch(tail(p.log), -1)
+	if len(starts) == 0 {
+		return "", errors.New("the server does not say where pprof is: " + tail(p.log))
+	}
+	return "http://" + starts[len(starts)-1][1] + "/debug/pprof", nil
+}
+
 // runProfile takes a profile of the product under a load.
 func runProfile(ctx context.Context, b *bench) (err error) {
 	p, err := b.memoryd(ctx, filepath.Join(b.dir, "profile"), "http: {pprof_listen: \"127.0.0.1:0\"}\n")
@@ -29,11 +38,10 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
 		return err
 	}
-	told := pprofAddress.FindStringSubmatch(tail(p.log))
-	if told == nil {
-		return errors.New("the server does not say where pprof is: " + tail(p.log))
+	pprof, err := p.pprof()
+	if err != nil {
+		return err
 	}
-	pprof := "http://" + told[1] + "/debug/pprof"
 	l, err := b.profiledLoad(ctx, p, tools)
 	if err != nil {
 		return err
