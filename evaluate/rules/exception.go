@@ -14,7 +14,7 @@ func exception(v *view) finding {
 	switch {
 	case v.body.OK():
 		return finding{}
-	case errortext.Traces(t.opening().low()):
+	case errortext.Traces(t.opening().s):
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception")
 	case errortext.Thrown(first.s) && t.short(30, 4000):
 		return fails("exception", first.s, "the output is an exception")
@@ -23,7 +23,7 @@ func exception(v *view) finding {
 	}
 	last, traced := t.last().s, false
 	for i := range t.lines {
-		traced = traced || errortext.Traces(t.lines[i].low())
+		traced = traced || errortext.Traces(t.lines[i].s)
 		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
 			return fails("exception", l, "the output holds an uncaught exception").unsure()
 		}

@@ -13,7 +13,7 @@ import (
 // a command that was asked for something else it means that its arguments were not understood.
 func usage(v *view) finding {
 	first := v.out.first()
-	if !strings.HasPrefix(errortext.Strip(first.low()), "usage") {
+	if !phrases.StartsWith(errortext.Strip(first.s), "usage") {
 		return finding{}
 	}
 	asked, name := strings.ToLower(v.ask.text), nameWords(v.call.Tool)
@@ -41,6 +41,9 @@ func protocolError(v *view) finding {
 func httpStatus(v *view) (f finding) {
 	for i := range v.out.lines {
 		l := &v.out.lines[i]
+		if !strings.HasPrefix(l.s, "HTTP/") {
+			continue
+		}
 		if m := statusForm.FindStringSubmatch(l.s); m != nil && m[1] < "400" {
 			f = finding{}
 		} else if m != nil {

@@ -139,8 +139,12 @@ var thrownEndings = []string{"Error", "Exception", "Fault", "Interrupt", "Failur
 // decoration are the ASCII characters that strip takes off.
 const decoration = " \t[(<{*_`#>-!|\"'~=:."
 
-// Traces reports whether a line in lower case starts the report of an uncaught exception.
-func Traces(low string) bool {
-	_, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
-	return ok || strings.HasSuffix(low, " traceback (most recent call last)") // a notebook's
+// notebookTrace ends a line of a notebook that starts such a report.
+const notebookTrace = " traceback (most recent call last)"
+
+// Traces reports whether a line starts the report of an uncaught exception.
+func Traces(line string) bool {
+	s, end := Strip(line), len(line)-len(notebookTrace)
+	return slices.ContainsFunc(traceHeads, func(head string) bool { return phrases.StartsWith(s, head) }) ||
+		end >= 0 && strings.EqualFold(line[end:], notebookTrace)
 }

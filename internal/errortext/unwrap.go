@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // wrappers stand before the message that they pass on: "Error executing tool x:",
@@ -61,9 +62,8 @@ func headed(text string) (head string, problems *loosejson.Doc, found bool) {
 // unwrapText takes off one wrapper at the beginning.
 func unwrapText(text string) string {
 	head, _, _ := strings.Cut(text[:min(len(text), 160)], "\n")
-	low := strings.ToLower(head)
 	for _, w := range wrappers {
-		if !strings.HasPrefix(low, w) {
+		if !phrases.StartsWith(head, w) {
 			continue
 		}
 		if i := strings.IndexByte(head, ':'); i > 0 {

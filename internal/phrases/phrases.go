@@ -59,6 +59,11 @@ func HasPrefixAny(s string, phrases []string) (string, bool) {
 	return "", false
 }
 
+// StartsWith reports whether s starts with a phrase, which is in lower case, in any case.
+func StartsWith(s, phrase string) bool {
+	return len(s) >= len(phrase) && s[0]|0x20 == phrase[0]|0x20 && strings.EqualFold(s[:len(phrase)], phrase)
+}
+
 // IsAlpha reports whether c is an ASCII letter.
 func IsAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
