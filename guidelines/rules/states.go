@@ -1,24 +1,43 @@
 package rules
 
 import (
-	"encoding/json"
+	"cmp"
+	"errors"
+	"io"
 	"iter"
-	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"memoryd"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxStateFields is how many fields beside a value are kept, of words and of numbers each.
 const maxStateFields = 4
 
-// stateName and stateWord are a field and its value that say in what state something is:
-// one of few words, or yes or no.
-var (
-	stateName = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,23}$`)
-	stateWord = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,15}$`)
+// A field and its value that say in what state something is are plain words of at most so many
+// letters: one of few words, or yes or no.
+const (
+	stateName = 24
+	stateWord = 16
 )
+
+// plainWord reports whether a text is a word of two letters to most, which hyphens and underscores may part.
+func plainWord(s string, most int) bool {
+	if len(s) < 2 || len(s) > most || !isLetter(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !isLetter(s[i]) && s[i] != '_' && s[i] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // Given is an identifier in an answer, with the names that it stood under (of the member, and of
 // what holds that) and the words and numbers in the same object, as in "available=true status=open
@@ -33,33 +52,108 @@ type Given struct {
 func Identifiers(answer string) iter.Seq[Given] {
 	return func(yield func(Given) bool) {
 		s := strings.TrimSpace(answer)
-		var tree any
-		if s != "" && (s[0] == '{' || s[0] == '[') && json.Unmarshal([]byte(s), &tree) == nil {
-			identifiers(tree, Given{Under: []string{"", ""}}, yield)
+		if s == "" || s[0] != '{' && s[0] != '[' {
+			return
+		}
+		dec := memoryd.BorrowDecoder([]byte(s))
+		defer memoryd.ReturnDecoder(dec)
+		tree, err := readPart(dec)
+		if _, end := dec.ReadToken(); err == nil && errors.Is(end, io.EOF) {
+			tree.identifiers(Given{Under: []string{"", ""}}, yield)
 		}
 	}
 }
 
-// identifiers are those in a value; at says what it stands under, and beside what.
-func identifiers(v any, at Given, yield func(Given) bool) bool {
-	switch v := v.(type) {
-	case string:
-		at.Value = v
-		return !IdentifierLike(v) || yield(at)
-	case []any:
-		at.State = ""
-		return !slices.ContainsFunc(v, func(e any) bool { return !identifiers(e, at, yield) })
-	case map[string]any:
-		state := stateOf(v)
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			in := Given{Under: []string{name, at.Under[0]}, State: state}
-			if s, isText := v[name].(string); isText && isState(name, s) {
-				in.State = ""
+// part is a value in an answer: its text if it is a text, its letters if it is a number, its members by name or its
+// elements.
+type part struct {
+	name string // in the object that it is a member of
+	kind jsontext.Kind
+	text string
+	of   []part
+}
+
+// readPart reads the next value. Of members of one name the last counts.
+func readPart(dec *jsontext.Decoder) (v part, err error) {
+	switch v.kind = dec.PeekKind(); v.kind {
+	case '"':
+		raw, err := dec.ReadValue()
+		if err == nil {
+			v.text = memoryd.Unquote(raw)
+		}
+		return v, err
+	case '{', '[':
+	default:
+		raw, err := dec.ReadValue()
+		v.text = string(raw)
+		return v, err
+	}
+	_, err = dec.ReadToken()
+	for err == nil && dec.PeekKind() != '}' && dec.PeekKind() != ']' {
+		name := ""
+		if v.kind == '{' {
+			var raw jsontext.Value
+			if raw, err = dec.ReadValue(); err != nil {
+				return v, err
 			}
-			if _, holds := v[name].(map[string]any); holds && !identifiers(name, Given{Under: at.Under[:1]}, yield) {
+			name = memoryd.Unquote(raw)
+		}
+		var member part
+		if member, err = readPart(dec); err == nil {
+			member.name = name
+			v.of = append(v.of, member)
+		}
+	}
+	if err == nil {
+		_, err = dec.ReadToken()
+	}
+	if v.kind == '{' {
+		slices.SortStableFunc(v.of, func(a, b part) int { return strings.Compare(a.name, b.name) })
+		last := v.of[:0]
+		for i := range v.of {
+			if i+1 == len(v.of) || v.of[i].name != v.of[i+1].name {
+				last = append(last, v.of[i])
+			}
+		}
+		v.of = last
+	}
+	return v, err
+}
+
+// holds reports whether a value may hold an identifier, or is one.
+func (v *part) holds() bool {
+	return v.kind == '{' || v.kind == '[' || v.kind == '"' && IdentifierLike(v.text)
+}
+
+// identifiers are those in a value that holds any; at says what it stands under, and beside what.
+func (v *part) identifiers(at Given, yield func(Given) bool) bool {
+	switch v.kind {
+	case '"':
+		at.Value = v.text
+		return yield(at)
+	case '[':
+		at.State = ""
+		for i := range v.of {
+			if v.of[i].holds() && !v.of[i].identifiers(at, yield) {
 				return false
 			}
-			if !identifiers(v[name], in, yield) {
+		}
+	case '{':
+		state := ""
+		for i := range v.of {
+			m := &v.of[i]
+			if !m.holds() {
+				continue
+			}
+			in := Given{Under: []string{m.name, at.Under[0]}}
+			if m.kind == '"' && !isState(m.name, m.text) {
+				state = cmp.Or(state, v.state())
+				in.State = state
+			}
+			if m.kind == '{' && IdentifierLike(m.name) && !yield(Given{Value: m.name, Under: at.Under[:1]}) {
+				return false
+			}
+			if !m.identifiers(in, yield) {
 				return false
 			}
 		}
@@ -68,26 +162,20 @@ func identifiers(v any, at Given, yield func(Given) bool) bool {
 }
 
 func isState(name, word string) bool {
-	return stateName.MatchString(name) && stateWord.MatchString(word)
+	return plainWord(name, stateName) && plainWord(word, stateWord)
 }
 
-// stateOf is what an object says beside its identifiers.
-func stateOf(object map[string]any) string {
+// state is what an object says beside its identifiers.
+func (v *part) state() string {
 	var fields, numbers []string
-	for name, e := range object {
-		switch e := e.(type) {
-		case string:
-			if isState(name, e) {
-				fields = append(fields, name+"="+e)
-			}
-		case float64:
-			if stateName.MatchString(name) {
-				numbers = append(numbers, name+"="+plain(e))
-			}
-		case bool:
-			if stateName.MatchString(name) {
-				fields = append(fields, name+"="+strconv.FormatBool(e))
-			}
+	for i := range v.of {
+		switch m := &v.of[i]; {
+		case !plainWord(m.name, stateName):
+		case m.kind == '"' && plainWord(m.text, stateWord), m.kind == 't', m.kind == 'f':
+			fields = append(fields, m.name+"="+m.text)
+		case m.kind == '0':
+			n, _ := strconv.ParseFloat(m.text, 64) // it is a number
+			numbers = append(numbers, m.name+"="+plain(n))
 		}
 	}
 	slices.Sort(fields)

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // Limits on what is compared of an input.
@@ -254,9 +257,9 @@ func IdentifierLike(s string) bool {
 func telling(s string) bool { return len(s) > 2 || IdentifierLike(s) }
 
 // Delimits reports whether a character separates the values of an answer.
-func Delimits(r rune) bool {
-	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
-}
+func Delimits(r rune) bool { return r < utf8.RuneSelf && (r <= ' ' || delimiters[r]) }
+
+var delimiters = textsafe.BytesOf("", "\"'`\\,;=()[]{}<>|")
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
