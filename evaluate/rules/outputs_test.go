@@ -72,7 +72,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 		"servers.txt": {0.95, 0.95}, "librariesaside.txt": {0.95, 0.90}, "nodeaside.txt": {0.95, 0.90}, "toolsaside.txt": {0.95, 0.88},
 		"unseen.txt": {0.97, 0.88}, "documentsaside.txt": {0.96, 0.90},
 		"messagesaside.txt": {0.92, 0.90},
-		"answersaside.txt":  {0.96, 0.95}, "toolservers.txt": {0.96, 0.96},
+		"answersaside.txt":  {0.96, 0.95}, "toolservers.txt": {0.96, 0.96}, "resultsaside.txt": {0.70, 0.87},
 	}
 	files, err := os.ReadDir("testdata/outputs")
 	if err != nil || len(files) < 32 {

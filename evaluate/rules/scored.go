@@ -23,8 +23,8 @@ const (
 	messageBar   = 0.5
 	contentBar   = 0.72
 	toldBar      = 0.95 // of a call whose source is known to report the tool's failures, and did not
-	nothingBar   = 0.6
-	soughtBar    = 0.45 // of a short message of a tool that looks for something
+	nothingBar   = 0.7
+	soughtBar    = 0.2 // of a short message of a tool that looks for something
 	// sureBar is where a failure is certain: of outputs set aside .992 are failures from there on.
 	sureBar = 0.98
 	// unlikelyBar is where a finding that is not certain is not believed.
@@ -39,16 +39,14 @@ const scoreRule = "score"
 // scored asks the learned score, where no fact decides.
 func scored(v *view) finding {
 	failed, nothing := v.score()
-	if failed >= complaintBar { // the lowest
-		if failed >= v.bar() {
-			why := "a line begins as a message of an error"
-			if failed >= messageBar {
-				why = fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
-			}
-			f := fails(scoreRule, strongestLine(v.out), why)
-			f.sure = failed >= sureBar
-			return f
+	if failed >= unlikelyBar && failed >= v.bar() {
+		why := "a line begins as a message of an error"
+		if failed >= messageBar {
+			why = fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
 		}
+		f := fails(scoreRule, strongestLine(v.out), why)
+		f.sure = failed >= sureBar
+		return f
 	}
 	switch {
 	case v.holdsNothing():
@@ -66,12 +64,22 @@ func (v *view) bar() float64 {
 	switch is := v.ask.purposes & (commanding | content); {
 	case v.account.tells():
 		return toldBar
+	case !is.is(content) && v.out.names():
+		return unlikelyBar
 	case !is.is(content) && !v.body.OK() && v.complains():
 		return complaintBar
-	case !is.is(commanding) && v.out.short(3, 300) && v.speaks(), is == commanding && !v.body.OK():
+	case !is.is(commanding) && v.short() && v.speaks(), is == commanding && !v.body.OK():
 		return messageBar
 	}
 	return contentBar
+}
+
+// short reports whether the output is no longer than a message.
+func (v *view) short() bool {
+	if v.body.OK() {
+		return v.body.Size() <= 300
+	}
+	return v.out.short(3, 300)
 }
 
 // speaks reports whether the output may say something in words: a structure of numbers and identifiers is no message.
@@ -85,12 +93,12 @@ func (v *view) speaks() bool {
 	})
 }
 
+// names reports whether the text is the name of a failure and no more.
+func (t *text) names() bool { return errortext.FailureName(strings.TrimRight(t.full, ".!")) }
+
 // complains reports whether a line that the call did not bring begins as a message of an error:
 // programs often say first what they are about to do.
 func (v *view) complains() bool {
-	if errortext.FailureName(strings.TrimRight(v.out.full, ".!")) {
-		return true
-	}
 	for i := range v.out.lines {
 		l := &v.out.lines[i]
 		if errortext.Heads(l.low()) && !strings.Contains(v.ask.text, l.s) {
@@ -134,26 +142,15 @@ func (v *view) readFeatures(f *score.Features) {
 	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: v.body, Purpose: v.purpose()})
 }
 
-// scoredAs are the purposes that the score knows, by all that a call must be for.
-var scoredAs = [...]struct {
-	all     purposes
-	purpose score.Purpose
-}{
-	{commanding | content, score.Shows},
-	{commanding, score.Commands},
-	{inspector, score.Inspects},
-	{content, score.Reads},
-	{actor, score.Acts},
-}
-
-// purpose tells what the tool is for.
+// purpose tells what the call is for.
 func (v *view) purpose() score.Purpose {
-	for _, p := range scoredAs {
-		if v.ask.purposes&p.all == p.all {
-			return p.purpose
-		}
+	switch {
+	case !v.ask.is(commanding):
+		return score.Other
+	case v.ask.is(content):
+		return score.Shows
 	}
-	return score.Other
+	return score.Commands
 }
 
 // saysNothing reports whether a short message of a tool that looks for something says that

@@ -122,7 +122,7 @@ func TestReportedExitCodes(t *testing.T) {
 		"as JSON":                     {"exec", sh("false"), `{"stdout": "", "stderr": "boom", "exit_code": 1}`, 0, "exit-code"},
 		"as JSON zero with stderr":    {"exec", sh("make"), `{"stdout": "done", "stderr": "warning: x", "exit_code": 0}`, 1, ""},
 		"as JSON without a status":    {"exec", sh("cat x"), `{"stdout": "", "stderr": "cat: x: No such file or directory"}`, 0, ""},
-		"as JSON, printed some":       {"exec", sh("python3 a.py"), `{"stdout": "step 1", "stderr": "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'k'"}`, 0.5, ""},
+		"as JSON, printed some":       {"exec", sh("python3 a.py"), `{"stdout": "step 1", "stderr": "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'k'"}`, 0, ""},
 		"as JSON, progress":           {"exec", sh("git push"), `{"stdout": "", "stderr": "To github.test:a/b.git\n   1a2b3c4..5d6e7f8  main -> main"}`, 1, ""},
 		"as JSON returncode":          {"exec", sh("x"), `{"returncode": 127, "output": "sh: x: not found"}`, 0, "exit-code"},
 		"a sentence about exit codes": {"fetch", q("exit codes"), "A program that fails returns exit code 1 if the file is missing.\nMore text.\nAnd more.", 1, ""},

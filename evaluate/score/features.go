@@ -18,15 +18,12 @@ type Call struct {
 	Purpose Purpose
 }
 
-// Purpose is what a tool is for, as far as known.
+// Purpose is what a call is for, as far as it counts: what the name of a tool says of it does not.
 type Purpose uint32
 
-// The purposes of tools.
+// The purposes of calls.
 const (
 	Other    Purpose = iota
-	Reads            // it returns what others wrote
-	Acts             // it changes something
-	Inspects         // it looks for problems, so a problem in its output is a result
 	Commands         // it runs commands
 	Shows            // it runs commands that show what others wrote
 )
@@ -191,8 +188,12 @@ func (f *Features) shape(c *Call) {
 	default:
 		form = 21
 	}
-	size, lines := uint32(0), uint32(min(strings.Count(c.Output, "\n"), 3))
-	for n := len(c.Output); n > 24; n /= 3 {
+	length, lines := len(c.Output), uint32(min(strings.Count(c.Output, "\n"), 3))
+	if c.Body.OK() {
+		length, lines = c.Body.Size(), 0
+	}
+	size := uint32(0)
+	for n := length; n > 24; n /= 3 {
 		size++
 	}
 	f.add(mix(ofShape, form, 0))

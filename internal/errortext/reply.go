@@ -62,6 +62,10 @@ func (r *Reply) member(c int32, ro role) {
 		}
 	case roleStderr:
 		r.stderr = c
+	case roleName:
+		if Thrown(n.Val) {
+			r.status = c
+		}
 	case roleIdentity:
 		r.Record = true
 	default:

@@ -21,6 +21,7 @@ const (
 	rolePayload      // holds the result
 	roleExit         // exit status of a process
 	roleStderr
+	roleName     // beside a message it may be that of an exception
 	roleIdentity // shows that the object is a record, not a reply
 )
 
@@ -39,6 +40,7 @@ var roleNames = map[role]string{
 		"payload records rows matches structuredcontent",
 	roleExit:   "exit rc exitcode exitstatus returncode returnstatus",
 	roleStderr: "stderr",
+	roleName:   "name",
 	roleIdentity: "id uuid createdat created orderid userid url link href permalink startedat finishedat completedat updatedat endedat failedat " +
 		"starttime endtime valid isvalid passed compliant",
 }

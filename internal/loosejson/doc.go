@@ -154,6 +154,14 @@ func (d *Doc) OK() bool { return len(d.Nodes) > 0 }
 // IsWhole reports whether the text is one structure from its beginning to its end.
 func (d *Doc) IsWhole() bool { return d.OK() && !d.Cut && d.Rest == "" }
 
+// Size is about how many bytes the structure takes on one line, whatever its layout is.
+func (d *Doc) Size() (n int) {
+	for i := range d.Nodes {
+		n += len(d.Nodes[i].Key) + len(d.Nodes[i].Val) + 4
+	}
+	return n
+}
+
 // IsLabel reports whether the structure is a word in brackets before a text, as in "[22012]"
 // above a message, and no list.
 func (d *Doc) IsLabel() bool {
