@@ -66,20 +66,18 @@ func (p *Profile) silent() bool {
 const minHistory = 3
 
 // What the learned score says of calls that did not fail, in log odds of a failure: that of a tool that nobody knows, how
-// many calls that counts as, how many of the newest calls count, how much one can, and by how much a tool can differ
-// from others.
+// many calls that counts as, how much one can count, and by how much a tool can differ from others.
 const (
 	usualDoubt  = -3.0
 	usualWeight = 5
-	mostSeen    = 32
 	mostDoubt   = 6.0
-	mostUnusual = 1.0
+	mostUnusual = 1.5
 )
 
 // usual lets a doubt count among those that are usual.
 func (a *account) usual(doubt float64) {
 	if doubt != 0 {
-		a.seen = min(a.seen+1, mostSeen)
+		a.seen++
 		a.doubt += (min(max(doubt, -mostDoubt), mostDoubt) - a.doubt) / a.seen
 	}
 }
