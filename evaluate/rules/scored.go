@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,7 +45,7 @@ func scored(v *view) finding {
 		if failed >= messageBar {
 			why = fmt.Sprintf("it reads like the output of a failed call, %.0f %% sure", 100*failed)
 		}
-		f := fails(scoreRule, strongestLine(v.out), why)
+		f := fails(scoreRule, v.quote(), why)
 		f.sure = failed >= sureBar
 		return f
 	}
@@ -57,6 +58,16 @@ func scored(v *view) finding {
 		return f
 	}
 	return finding{}
+}
+
+// quote is what shows a failure: a line, and where that is a bracket of a structure, what the structure says.
+func (v *view) quote() string {
+	q := strongestLine(v.out)
+	if v.body.OK() && !strings.ContainsFunc(q, isLetterOrDigit) {
+		reply := errortext.ReadReply(v.body, 0)
+		q = cmp.Or(reply.Said(), q)
+	}
+	return q
 }
 
 // bar is how probable a failure has to be.

@@ -155,3 +155,12 @@ func TestANumberAloneIsNoStatus(t *testing.T) {
 		}
 	}
 }
+
+// A structure over several lines begins with a bracket, which shows nobody what went wrong.
+func TestAStructureOverSeveralLinesIsQuotedByWhatItSays(t *testing.T) {
+	e := example{tool: "approve", out: "{\n  \"status\": \"already_approved\",\n  \"message\": \"Task already approved.\"\n}"}
+	v := rules.New().Judge(e.call(t), nil)
+	if v.Score != 0 || !strings.Contains(v.Summary, "“Task already approved") {
+		t.Errorf("%v: %s", v.Score, v.Summary)
+	}
+}
