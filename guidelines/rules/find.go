@@ -93,8 +93,9 @@ type search struct {
 	looked   map[at]int                 // hypotheses by what they are about
 	sorts    map[at]int                 // hypotheses, whatever they are about
 	all      []candidate
-	guard        // of all rows
-	guards   int // of which it is one
+	guard          // of all rows
+	guards   int   // of which it is one
+	whole    []row // that it is a part of
 	// ways are the hypotheses, finer those on how values are written and on sizes.
 	ways, finer int
 }
@@ -217,7 +218,7 @@ func (s *search) candidates(cols []column) {
 				c.good++
 			}
 		}
-		if bad >= least && c.good <= most && s.against(&c) < contradictions {
+		if bad >= least && c.good <= most && s.against(&c) < contradictions && s.parted(h) {
 			s.all = append(s.all, c)
 			meets = make([]bool, len(s.rows))
 		}

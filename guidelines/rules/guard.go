@@ -8,15 +8,18 @@ import (
 )
 
 // guard says which calls a condition is about: those that gave a value for a parameter, or
-// any value where it is "". Without a parameter it is about all.
-type guard struct{ where, value string }
+// any value where it is "", or those that did not. Without a parameter it is about all.
+type guard struct {
+	where, value string
+	not          bool
+}
 
 func (g *guard) holds(r *row) bool {
 	if g.where == "" {
 		return true
 	}
 	v := r.get(g.where)
-	return v.kind != absent && (g.value == "" || v.text == g.value)
+	return (v.kind != absent && (g.value == "" || v.text == g.value)) != g.not
 }
 
 // line puts the guard before what to do.
@@ -26,6 +29,8 @@ func (g *guard) line(line string) string {
 	switch {
 	case g.where == "" || line == "":
 		return line
+	case g.not:
+		return "Where " + where + " is not given, " + strings.ToLower(line[:1]) + line[1:]
 	case g.value == "":
 		return "Where " + where + " is given, " + strings.ToLower(line[:1]) + line[1:]
 	}
@@ -52,12 +57,12 @@ func (s *search) guardsOf() (out []guard) {
 		if good := c.texts.of(minGood, minCalls); len(c.texts) <= maxSet {
 			for _, v := range good {
 				if shown(v) {
-					of = append(of, guard{c.name, v})
+					of = append(of, guard{where: c.name, value: v})
 				}
 			}
 		}
 		if c.good >= minGood && float64(c.good) < s.good {
-			of = append(of, guard{c.name, ""})
+			of = append(of, guard{where: c.name}, guard{where: c.name, not: true})
 		}
 		for _, g := range of {
 			for k := range s.rows {
@@ -97,7 +102,7 @@ func (s *search) guarded() (found []Rule) {
 // under is the search within a part of the calls.
 func (s *search) under(g guard, of int) *search {
 	sub := &search{
-		several: s.several, parties: s.parties, own: s.own, kinds: map[string]bool{}, guard: g, guards: of,
+		several: s.several, parties: s.parties, own: s.own, kinds: map[string]bool{}, guard: g, guards: of, whole: s.rows,
 	}
 	for i := range s.rows {
 		if s.rows[i].some(listOf(g.where), g.holds) {
@@ -105,4 +110,16 @@ func (s *search) under(g guard, of int) *search {
 		}
 	}
 	return sub
+}
+
+// parted reports whether the guard makes the difference: outside of it, enough good calls met the condition.
+func (s *search) parted(h hypothesis) bool {
+	good := 0
+	h.not = !h.not
+	for i := 0; i < len(s.whole) && good < leastBad; i++ {
+		if !s.whole[i].Bad && h.holds(&s.whole[i]) {
+			good++
+		}
+	}
+	return s.where == "" || good >= leastBad
 }

@@ -38,10 +38,9 @@ func (s *search) lasts(p string) (out []hypothesis) {
 	}
 	if values := s.always(p); by[unused].bad > 0 && len(values) > 0 && len(values) <= maxSet {
 		good := slices.DeleteFunc(by.of(1, 0), func(use string) bool { return use == unused })
-		if !slices.ContainsFunc(good, func(use string) bool { return use != s.own+" "+p }) {
-			return nil // that a value works again says nothing of what was done with it
+		if slices.ContainsFunc(good, func(use string) bool { return use != s.own+" "+p }) { // that a value works again says nothing of it
+			out = append(out, hypothesis{what: lastNotIn, p: p, set: append(good, values...), of: len(by) + len(s.column(p).texts)})
 		}
-		out = append(out, hypothesis{what: lastNotIn, p: p, set: append(good, values...), of: len(by) + len(s.column(p).texts)})
 	}
 	if good := by.of(1, 0); len(good) > 0 && len(good) < len(by) && len(good) <= maxSet {
 		out = append(out, hypothesis{what: lastNotIn, p: p, set: good, of: len(by)})

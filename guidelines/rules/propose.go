@@ -48,7 +48,13 @@ func (s *search) propose(cols []column) []hypothesis {
 			continue
 		}
 		out = append(out, c.unevens(cols[i+1:])...)
-		if out = append(out, c.alone(rows, s.hints)...); c.property() || s.where != "" {
+		if out = append(out, c.alone(rows, s.hints)...); c.property() {
+			continue
+		}
+		if s.where != "" {
+			if !s.hints {
+				out = append(out, s.lasts(c.name)...)
+			}
 			continue
 		}
 		for j := range cols {

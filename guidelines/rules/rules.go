@@ -165,6 +165,9 @@ type Rule struct {
 func (r *Rule) ID() string {
 	h := &r.when
 	about := []string{h.what.String(), h.p, h.q, h.tool, h.where, h.value}
+	if h.not {
+		about = append(about, "not")
+	}
 	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join(about, " "), " ")
 }
 

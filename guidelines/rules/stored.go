@@ -65,6 +65,7 @@ type stored struct {
 	Tool  string   `json:"tool,omitempty"`
 	Where string   `json:"where,omitempty"`
 	Value string   `json:"value,omitempty"`
+	Not   bool     `json:"not,omitempty"`
 	Edge  *float64 `json:"edge,omitempty"`
 	plainRule
 }
@@ -74,7 +75,7 @@ type plainRule Rule // without the methods
 // MarshalJSON encodes the rule without the values that Mend would insert.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	h := &r.when
-	return json.Marshal(stored{h.what.String(), h.p, h.q, "", h.bound, h.set, h.tool, h.where, h.value, r.edge, plainRule(r)})
+	return json.Marshal(stored{h.what.String(), h.p, h.q, "", h.bound, h.set, h.tool, h.where, h.value, h.not, r.edge, plainRule(r)})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. Holds works afterwards; Mend returns nothing.
@@ -92,7 +93,7 @@ func (r *Rule) UnmarshalJSON(data []byte) error {
 	}
 	*r = Rule(s.plainRule)
 	r.when = hypothesis{
-		what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value},
+		what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool, guard: guard{s.Where, s.Value, s.Not},
 	}
 	r.edge = s.Edge
 	r.Parameter, _ = base(s.P)

@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A name that the run has used is refused unless another parameter allows it: the line says so, also where
+// some names work that the run has not used.
+func TestAUsedNameIsRefusedUnlessAnotherParameterAllowsIt(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 80 {
+		input := fmt.Sprintf(`{"name":"k%d"}`, i%9)
+		used := i%4 > 1
+		if i%4 == 2 {
+			input = fmt.Sprintf(`{"name":"k%d","overwrite":true}`, i%9)
+		}
+		c := call(i, input, "")
+		if used {
+			c.Last = []Used{{Path: "name", In: "own name"}}
+		}
+		if c.Bad = i%4 == 3; c.Bad {
+			c.Message = "the entry exists"
+		}
+		calls = append(calls, c)
+	}
+	found := Find("own", calls)
+	if got, want := lines(found), "Where `overwrite` is not given, give no `name` that the run last used in `own`\n"; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	text, err := json.Marshal(found[0])
+	var kept Rule
+	if err != nil || json.Unmarshal(text, &kept) != nil {
+		t.Fatalf("it cannot be stored: %v", err)
+	}
+	for input, want := range map[string]bool{`{"name":"k1"}`: true, `{"name":"k1","overwrite":true}`: false} {
+		planned := call(90, input, "")
+		planned.Last = []Used{{Path: "name", In: "own name"}}
+		if found[0].Holds(Plan(&planned)) != want || kept.Holds(Plan(&planned)) != want {
+			t.Errorf("%s: warned of is %v", input, !want)
+		}
+	}
+	if found[0].ID() == (&Rule{when: hypothesis{what: lastIs, p: "name", set: found[0].when.set, guard: guard{where: "overwrite"}}}).ID() {
+		t.Error("what holds where a parameter is given has the same name")
+	}
+}
+
+// A part of the calls is told only where it makes a difference: good calls outside of it met the condition.
+func TestAPartOfTheCallsThatMakesNoDifferenceIsNotTold(t *testing.T) {
+	t.Parallel()
+	of := func(outside string) string {
+		var calls []Call
+		for i := range 60 {
+			hash := []string{"a0", "a0", "b1", "b1", outside}[i%5]
+			input := fmt.Sprintf(`{"hash":%q,"line":%d}`, hash, i)
+			c := call(i, input, "")
+			if i%20 < 2 {
+				c = call(i, `{"hash":"none"}`, "no such hash")
+			} else if i%20 < 8 {
+				c = call(i, fmt.Sprintf(`{"hash":%q}`, hash), "")
+				if hash == "none" {
+					c = call(i, `{"hash":"a0"}`, "")
+				}
+			}
+			calls = append(calls, c)
+		}
+		return lines(Find("own", calls))
+	}
+	if got := of("none"); !strings.HasPrefix(got, "Where `hash` is \"none\", always give `line`") {
+		t.Errorf("where it works beside a line: %q", got)
+	}
+	if got := of("c2"); strings.Contains(got, "Where") {
+		t.Errorf("where it never works: %q", got)
+	}
+}
