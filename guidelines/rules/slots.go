@@ -144,7 +144,7 @@ func formsShown(forms []string) (show []string) {
 	for _, f := range forms {
 		if name := dateForms[f]; name != "" {
 			show = append(show, name)
-		} else if plainForm.MatchString(f) && strings.ContainsAny(f, "0:/-+") {
+		} else if plainForm.MatchString(f) && strings.Trim(f, "A .") != "" {
 			last, show = len(show), append(show, "`"+f+"`")
 		}
 	}
@@ -415,8 +415,8 @@ func agreed(behind []*row, tokens func(message string) []string, fits func(strin
 	return only
 }
 
-// plainForm is a value of digits and marks, such as a date or a number of a telephone.
-var plainForm = regexp.MustCompile(`^[0-9A+][0-9A .:/-]{0,23}$`)
+// plainForm is a value of letters, digits and marks, such as a date, a color or a number of a telephone.
+var plainForm = regexp.MustCompile(`^[0-9A+#@$][0-9A .:/@-]{0,23}$`)
 
 // dateForms are forms that have a name.
 var dateForms = map[string]string{
