@@ -412,7 +412,7 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := a.property(), b.property(); x != y {
 		return y
 	}
-	return a.what < b.what
+	return a.order() < b.order()
 }
 
 // support counts those of some calls of a kind that a condition explains, and those of them that chance

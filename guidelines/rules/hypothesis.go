@@ -13,14 +13,17 @@ import (
 type what uint8
 
 const (
-	without what = iota // the simplest first
+	without what = iota // of two that explain as much, the first is told: the simplest,
 	with
 	above
 	below
-	is // the narrower one first
+	is // then the narrower one,
 	begins
 	notIn
-	notLike
+	notBefore // what has to be done first,
+	notAgain
+	lastNotIn
+	notLike // and how a value is written late: often it only happens to be so
 	beginsNot
 	endsNot
 	marked
@@ -37,10 +40,7 @@ const (
 	uneven
 	offIndex // as many as calls of another tool made
 	aboveWithout
-	notBefore
-	notAgain
 	lastIs
-	lastNotIn
 	again
 	has
 	says    // it was answered as hosts document it
@@ -206,8 +206,17 @@ func (h *hypothesis) alike(form string) bool {
 // refined reports whether the condition is about a property of a value, how it is written, or the values of elements of
 // lists, of which a call has several.
 func (h *hypothesis) refined() bool {
-	ofElements := listOf(h.p) != "" && h.what >= above && h.what <= notLike
-	return h.property() || conditions[h.what].finer || ofElements
+	ofValue := h.what >= above && h.what <= notIn || h.what == notLike
+	return h.property() || conditions[h.what].finer || ofValue && listOf(h.p) != ""
+}
+
+// order is the place of a condition among those that explain as much. One that only says after which use a value fails is
+// told as that use.
+func (h *hypothesis) order() what {
+	if h.what == lastNotIn && slices.Contains(h.set, unused) {
+		return lastIs
+	}
+	return h.what
 }
 
 // paired reports whether the condition is about two parameters.
