@@ -193,6 +193,14 @@ func (f *findings) overall() string {
 	return text + "."
 }
 
+// went says what became of calls that were not good.
+func (f *findings) went() string {
+	if f.evidence.Failed == 0 {
+		return "only half succeeded"
+	}
+	return "went wrong"
+}
+
 // issues words what goes wrong beyond what the recommendations tell.
 func (f *findings) issues(d *draft) {
 	e := &f.evidence
@@ -212,7 +220,7 @@ func (f *findings) issues(d *draft) {
 		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
 	}
 	if unexplained > silent {
-		text := ofN(unexplained, wrong) + " calls that went wrong have no known cause"
+		text := ofN(unexplained, wrong) + " calls that " + f.went() + " have no known cause"
 		if f.answers() != "" {
 			text += ": see `" + toolAnswered + "`"
 		}

@@ -76,3 +76,62 @@ func TestAPartOfTheCallsThatMakesNoDifferenceIsNotTold(t *testing.T) {
 		t.Errorf("where it never works: %q", got)
 	}
 }
+
+// Where two conditions explain as much, the one is told that says what to do first, then what the run did with a value,
+// then how the value is written.
+func TestWhatTheRunDidWithAValueIsToldBeforeHowItIsWritten(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		c := call(i, fmt.Sprintf(`{"old_branch":"fix-%d"}`, i%10), "")
+		c.Last = []Used{{Path: "old_branch", In: "create_branch name"}}
+		if i%6 == 0 {
+			c = call(i, fmt.Sprintf(`{"old_branch":%q}`, []string{"trunk", "develop", "master"}[i/6%3]), "it does not exist")
+		}
+		calls = append(calls, c)
+	}
+	if got, want := lines(Find("own", calls)), "Give an `old_branch` that the run last used in `create_branch` (as `name`)\n"; !strings.HasPrefix(got, strings.TrimSpace(want)) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What an answer says beside a value is to blame only where it said something else beside a value that worked.
+func TestAStateIsToldOnlyWhereAnotherWorked(t *testing.T) {
+	t.Parallel()
+	of := func(good string) string {
+		var calls []Call
+		for i := range 60 {
+			c := call(i, fmt.Sprintf(`{"tag":"v%d.%d"}`, i, i%3), "")
+			c.Last, c.Sources = []Used{}, []Source{{Path: "tag", Tool: "list_tags", State: good}}
+			if i%6 == 0 {
+				c = call(i, fmt.Sprintf(`{"tag":"v%d.%d"}`, i, i%3), "the release exists")
+				c.Last, c.Sources = []Used{{Path: "tag", In: "own tag"}}, []Source{{Path: "tag", Tool: "own", State: "draft=false"}}
+			}
+			calls = append(calls, c)
+		}
+		return lines(Find("own", calls))
+	}
+	if got, want := of("draft=true"), "Give no `tag` whose `draft` was `false` in an earlier answer (`true` worked)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := of(""), "Give no `tag` that the run last used in `own`\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A color is told by its form, for it begins with a mark.
+func TestTheFormOfAColorIsTold(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		message := ""
+		color := fmt.Sprintf("#%06d", i)
+		if i%6 == 0 {
+			color, message = []string{"red", "ff00", "#zzz", "blue"}[i/6%4], "bad color code"
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"color":%q}`, color), message))
+	}
+	if got, want := lines(Find("own", calls)), "Write `color` like `#000000` (A a letter, 0 a digit)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -33,11 +33,19 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		field, state, _ = strings.Cut(set, "=")
 	}
 	return strings.NewReplacer(
-		"{p}", p, "{list}", strings.TrimPrefix(p, "any of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
+		"{p}", p, "{a}", article(h.p), "{list}", strings.TrimPrefix(p, "any of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
 		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
 		"{field}", field, "{state}", state, "{marks}", marksOf(set), "{narrow}", narrow,
 	).Replace(line)
+}
+
+// article is the one that stands before a name.
+func article(name string) string {
+	if name != "" && strings.ContainsRune("aeioAEIO", rune(name[0])) {
+		return "an"
+	}
+	return "a"
 }
 
 // varied is the line of a condition that can be told in several ways; "" where nothing can be said.
@@ -76,9 +84,9 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 		case slices.Contains(h.set, unused):
 			return "Give no {p} that the run last used in {any}"
 		case len(h.valuesThere()) > 0:
-			return "Give a {p} that the run last used in {any}, or {there}{narrow}"
+			return "Give {a} {p} that the run last used in {any}, or {there}{narrow}"
 		}
-		return "Give a {p} that the run last used in {any}{narrow}"
+		return "Give {a} {p} that the run last used in {any}{narrow}"
 	default: // see handbook
 		return ""
 	}

@@ -256,7 +256,7 @@ func divisor(a, b float64) float64 {
 // sources are the hypotheses on where the value of a parameter came from, and on what
 // was said of it there.
 func sources(rows []row, p string) []hypothesis {
-	tools, states, old := map[string]int{}, map[string]int{}, false
+	tools, states, worked, old := map[string]int{}, map[string]int{}, map[string]bool{}, false
 	for i := range rows {
 		s, ok := rows[i].source(p)
 		switch {
@@ -268,8 +268,14 @@ func sources(rows []row, p string) []hypothesis {
 					states[f]++
 				}
 			}
-		case s.Tool != "":
-			tools[s.Tool]++
+		default:
+			if s.Tool != "" {
+				tools[s.Tool]++
+			}
+			for f := range strings.FieldsSeq(s.State) {
+				field, _, _ := strings.Cut(f, "=")
+				worked[field] = true
+			}
 		}
 	}
 	var out []hypothesis
@@ -294,7 +300,7 @@ func sources(rows []row, p string) []hypothesis {
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(states)) {
-		if states[f] >= minCalls && len(out) < maxStates {
+		if field, _, _ := strings.Cut(f, "="); worked[field] && states[f] >= minCalls && len(out) < maxStates {
 			out = append(out, hypothesis{what: inState, p: p, set: []string{f}})
 		}
 	}
