@@ -68,7 +68,7 @@ func (s *search) propose(cols []column) []hypothesis {
 				out = append(out, limits(rows, c.name, q.name)...)
 			}
 		}
-		out = append(out, sources(rows, c.name)...)
+		out = append(out, s.sources(c.name)...)
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
@@ -255,24 +255,24 @@ func divisor(a, b float64) float64 {
 
 // sources are the hypotheses on where the value of a parameter came from, and on what
 // was said of it there.
-func sources(rows []row, p string) []hypothesis {
+func (s *search) sources(p string) []hypothesis {
 	tools, states, worked, old := map[string]int{}, map[string]int{}, map[string]bool{}, false
-	for i := range rows {
-		s, ok := rows[i].source(p)
+	for i := range s.rows {
+		from, ok := s.rows[i].source(p)
 		switch {
 		case !ok:
-		case rows[i].Bad:
-			old = old || s.Old
-			for f := range strings.FieldsSeq(s.State) {
+		case s.rows[i].Bad:
+			old = old || from.Old
+			for f := range strings.FieldsSeq(from.State) {
 				if !isNumber(f) {
 					states[f]++
 				}
 			}
 		default:
-			if s.Tool != "" {
-				tools[s.Tool]++
+			if from.Tool != "" {
+				tools[from.Tool]++
 			}
-			for f := range strings.FieldsSeq(s.State) {
+			for f := range strings.FieldsSeq(from.State) {
 				field, _, _ := strings.Cut(f, "=")
 				worked[field] = true
 			}
@@ -300,7 +300,7 @@ func sources(rows []row, p string) []hypothesis {
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(states)) {
-		if field, _, _ := strings.Cut(f, "="); worked[field] && states[f] >= minCalls && len(out) < maxStates {
+		if field, _, _ := strings.Cut(f, "="); (s.hints || worked[field]) && states[f] >= minCalls && len(out) < maxStates {
 			out = append(out, hypothesis{what: inState, p: p, set: []string{f}})
 		}
 	}
