@@ -33,7 +33,8 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		field, state, _ = strings.Cut(set, "=")
 	}
 	return strings.NewReplacer(
-		"{p}", p, "{a}", article(h.p), "{list}", strings.TrimPrefix(p, "any of "), "{q}", spoken(h.q), "{amount}", counted(h.p), "{bound}", plain(h.bound),
+		"{p}", p, "{a}", article(h.p), "{list}", strings.TrimPrefix(p, "any of "), "{q}", spoken(h.q),
+		"{amount}", counted(h.p), "{bound}", plain(h.bound),
 		"{most}", at+plain(h.bound), "{unit}", plural("", h.bound), "{set}", quoted(h.set), "{value}", set,
 		"{shown}", quoted(shown), "{or}", strings.Join(shown, " or "), "{any}", anyOf(shown), "{there}", anyOf(h.valuesThere()), "{tool}", h.tool,
 		"{field}", field, "{state}", state, "{marks}", marksOf(set), "{narrow}", narrow,

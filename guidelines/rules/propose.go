@@ -52,9 +52,7 @@ func (s *search) propose(cols []column) []hypothesis {
 			continue
 		}
 		if s.where != "" {
-			if !s.hints {
-				out = append(out, s.lasts(c.name)...)
-			}
+			out = append(out, s.lasts(c.name)...)
 			continue
 		}
 		for j := range cols {
@@ -68,7 +66,7 @@ func (s *search) propose(cols []column) []hypothesis {
 				out = append(out, limits(rows, c.name, q.name)...)
 			}
 		}
-		out = append(out, s.sources(c.name)...)
+		out = append(append(out, s.sources(c.name)...), s.states(c.name)...)
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
@@ -253,54 +251,61 @@ func divisor(a, b float64) float64 {
 	return math.Abs(a)
 }
 
-// sources are the hypotheses on where the value of a parameter came from, and on what
-// was said of it there.
+// sources are the hypotheses on where the value of a parameter came from.
 func (s *search) sources(p string) []hypothesis {
-	tools, states, worked, old := map[string]int{}, map[string]int{}, map[string]bool{}, false
+	tools, old := map[string]int{}, false
 	for i := range s.rows {
 		from, ok := s.rows[i].source(p)
 		switch {
 		case !ok:
 		case s.rows[i].Bad:
 			old = old || from.Old
-			for f := range strings.FieldsSeq(from.State) {
-				if !isNumber(f) {
-					states[f]++
-				}
-			}
-		default:
-			if from.Tool != "" {
-				tools[from.Tool]++
-			}
-			for f := range strings.FieldsSeq(from.State) {
-				field, _, _ := strings.Cut(f, "=")
-				worked[field] = true
-			}
+		case from.Tool != "":
+			tools[from.Tool]++
 		}
 	}
-	var out []hypothesis
-	if len(tools) > 0 {
-		best, all := "", 0
-		for _, t := range slices.Sorted(maps.Keys(tools)) {
-			if all += tools[t]; tools[t] > tools[best] && tellable(t) {
-				best = t
-			}
+	if len(tools) == 0 {
+		return nil
+	}
+	best, all := "", 0
+	for _, t := range slices.Sorted(maps.Keys(tools)) {
+		if all += tools[t]; tools[t] > tools[best] && tellable(t) {
+			best = t
 		}
-		h := hypothesis{what: unseen, p: p, tool: best}
-		if 4*tools[best] < 3*all {
-			h.tool = "" // others give it too
-			if tools[best] >= minCalls {
-				h.set = []string{best}
-			}
+	}
+	h := hypothesis{what: unseen, p: p, tool: best}
+	if 4*tools[best] < 3*all {
+		h.tool = "" // others give it too
+		if tools[best] >= minCalls {
+			h.set = []string{best}
 		}
+	}
+	out := []hypothesis{h}
+	if old {
+		h.what = outdated
 		out = append(out, h)
-		if old {
-			h.what = outdated
-			out = append(out, h)
+	}
+	return out
+}
+
+// states are the hypotheses on what was said of the value of a parameter where it came from. Of one that is no hint,
+// something else was said of values that worked.
+func (s *search) states(p string) (out []hypothesis) {
+	bad, worked := map[string]int{}, map[string]bool{}
+	for i := range s.rows {
+		from, _ := s.rows[i].source(p)
+		for f := range strings.FieldsSeq(from.State) {
+			field, _, _ := strings.Cut(f, "=")
+			if !s.rows[i].Bad {
+				worked[field] = true
+			} else if !isNumber(f) {
+				bad[f]++
+			}
 		}
 	}
-	for _, f := range slices.Sorted(maps.Keys(states)) {
-		if field, _, _ := strings.Cut(f, "="); (s.hints || worked[field]) && states[f] >= minCalls && len(out) < maxStates {
+	for _, f := range slices.Sorted(maps.Keys(bad)) {
+		field, _, _ := strings.Cut(f, "=")
+		if bad[f] >= minCalls && (worked[field] || s.hints) && len(out) < maxStates {
 			out = append(out, hypothesis{what: inState, p: p, set: []string{f}})
 		}
 	}
