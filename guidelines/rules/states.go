@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -57,7 +58,7 @@ func Identifiers(answer string) iter.Seq[Given] {
 		}
 		dec := memoryd.BorrowDecoder([]byte(s))
 		defer memoryd.ReturnDecoder(dec)
-		tree, err := readPart(dec)
+		tree, err := readPart(dec, s)
 		if _, end := dec.ReadToken(); err == nil && errors.Is(end, io.EOF) {
 			tree.identifiers(Given{Under: []string{"", ""}}, yield)
 		}
@@ -73,14 +74,11 @@ type part struct {
 	of   []part
 }
 
-// readPart reads the next value. Of members of one name the last counts.
-func readPart(dec *jsontext.Decoder) (v part, err error) {
+// readPart reads the next value of an answer. Of members of one name the last counts.
+func readPart(dec *jsontext.Decoder, answer string) (v part, err error) {
 	switch v.kind = dec.PeekKind(); v.kind {
 	case '"':
-		raw, err := dec.ReadValue()
-		if err == nil {
-			v.text = memoryd.Unquote(raw)
-		}
+		v.text, err = textIn(dec, answer)
 		return v, err
 	case '{', '[':
 	default:
@@ -92,14 +90,12 @@ func readPart(dec *jsontext.Decoder) (v part, err error) {
 	for err == nil && dec.PeekKind() != '}' && dec.PeekKind() != ']' {
 		name := ""
 		if v.kind == '{' {
-			var raw jsontext.Value
-			if raw, err = dec.ReadValue(); err != nil {
+			if name, err = textIn(dec, answer); err != nil {
 				return v, err
 			}
-			name = memoryd.Unquote(raw)
 		}
 		var member part
-		if member, err = readPart(dec); err == nil {
+		if member, err = readPart(dec, answer); err == nil {
 			member.name = name
 			v.of = append(v.of, member)
 		}
@@ -118,6 +114,19 @@ func readPart(dec *jsontext.Decoder) (v part, err error) {
 		v.of = last
 	}
 	return v, err
+}
+
+// textIn reads a text: a piece of the answer, unless it is written with escapes.
+func textIn(dec *jsontext.Decoder, answer string) (string, error) {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return memoryd.Unquote(raw), nil
+	}
+	to := dec.InputOffset()
+	return answer[to-int64(len(raw))+1 : to-1], nil
 }
 
 // holds reports whether a value may hold an identifier, or is one.
@@ -167,20 +176,30 @@ func isState(name, word string) bool {
 
 // state is what an object says beside its identifiers.
 func (v *part) state() string {
-	var fields, numbers []string
+	var fields, numbers []*part
 	for i := range v.of {
 		switch m := &v.of[i]; {
 		case !plainWord(m.name, stateName):
 		case m.kind == '"' && plainWord(m.text, stateWord), m.kind == 't', m.kind == 'f':
-			fields = append(fields, m.name+"="+m.text)
+			fields = append(fields, m)
 		case m.kind == '0':
-			n, _ := strconv.ParseFloat(m.text, 64) // it is a number
-			numbers = append(numbers, m.name+"="+plain(n))
+			numbers = append(numbers, m)
 		}
 	}
-	slices.Sort(fields)
-	slices.Sort(numbers)
-	return strings.Join(slices.Concat(fields[:min(len(fields), maxStateFields)], numbers[:min(len(numbers), maxStateFields)]), " ")
+	var said []byte
+	for _, list := range [...][]*part{fields, numbers} {
+		slices.SortFunc(list, func(a, b *part) int { return strings.Compare(a.name+"=", b.name+"=") })
+		for _, m := range list[:min(len(list), maxStateFields)] {
+			said = append(append(append(said, ' '), m.name...), '=')
+			if m.kind == '0' {
+				n, _ := strconv.ParseFloat(m.text, 64) // it is a number
+				said = strconv.AppendFloat(said, n, 'f', -1, 64)
+			} else {
+				said = append(said, m.text...)
+			}
+		}
+	}
+	return strings.TrimPrefix(string(said), " ")
 }
 
 // numberIn is the number that a field of a state holds; false where it holds none.
