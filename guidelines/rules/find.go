@@ -412,7 +412,23 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := a.property(), b.property(); x != y {
 		return y
 	}
-	return a.order() < b.order()
+	if x, y := a.order(), b.order(); x != y || x != lastIs && x != lastNotIn {
+		return x < y
+	}
+	return s.varied(a.p) > s.varied(b.p) // which thing it was, not where it is nor what was done with it
+}
+
+// varied counts the values that the calls of a run gave, over all runs.
+func (s *search) varied(p string) int {
+	type given struct {
+		run  uint64
+		text string
+	}
+	seen := map[given]bool{}
+	for i := range s.rows {
+		seen[given{s.rows[i].run(), s.rows[i].in[p].text}] = true
+	}
+	return len(seen)
 }
 
 // support counts those of some calls of a kind that a condition explains, and those of them that chance

@@ -135,3 +135,65 @@ func TestTheFormOfAColorIsTold(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A text that is empty is to blame where good calls gave one that is not: each message of it is the same, and so is the text.
+func TestAnEmptyTextIsToldNotToBeLeftEmpty(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		c := call(i, fmt.Sprintf(`{"title":"crash of %d machines","n":%d}`, i, i%4), "")
+		if i%10 == 0 {
+			c = call(i, fmt.Sprintf(`{"title":"","n":%d}`, i%4), "[T]: required")
+		}
+		calls = append(calls, c)
+	}
+	found := Find("own", calls)
+	if got, want := lines(found), "Do not leave `title` empty\n"; got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	for input, want := range map[string]bool{`{"title":""}`: true, `{"title":"x"}`: false, `{}`: false} {
+		planned := call(90, input, "")
+		if found[0].Holds(Plan(&planned)) != want {
+			t.Errorf("%s: warned of is %v", input, !want)
+		}
+	}
+}
+
+// Of the values that were used before, that is told which says what thing it was.
+func TestOfValuesUsedBeforeTheOneThatVariesMostIsTold(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		c := call(i, fmt.Sprintf(`{"Do":%q,"index":%d}`, []string{"merge", "squash"}[i%2], i%7), "")
+		c.Before, c.Newest, c.Named, c.Run = []string{"own"}, []uint8{0}, true, uint64(i/12+1) //nolint:gosec // small
+		if i%6 == 0 {
+			c.Bad, c.Message = true, "it is merged already"
+			c.Last = []Used{{Path: "Do", In: "own Do"}, {Path: "index", In: "own index"}}
+		}
+		calls = append(calls, c)
+	}
+	if got, want := lines(Find("own", calls)), "Give no `index` that the run last used in `own`\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What was done with a value is told before the order of calls that came with it: nothing needs to be made anew.
+func TestAValueThatWasUsedIsToldBeforeTheOrderOfCalls(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 60 {
+		c := call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/12, i%9), "")
+		c.Before, c.Newest = []string{"create_repository"}, []uint8{0}
+		c.Last = []Used{{Path: "repo", In: "create_repository name"}}
+		if i%6 == 0 {
+			c = call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/12, i%9), "the protection exists")
+			c.Before, c.Newest, c.Again = []string{"create_repository", "own"}, []uint8{1, 0}, true
+			c.Last = []Used{{Path: "repo", In: "own repo"}, {Path: "branch", In: "own branch"}}
+		}
+		c.Named, c.Run = true, uint64(i/12+1) //nolint:gosec // small
+		calls = append(calls, c)
+	}
+	if got, want := lines(Find("own", calls)), "Give no `branch` that the run last used in `own`\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -21,6 +21,9 @@ const (
 	begins
 	notIn
 	notBefore // what has to be done first,
+	inState
+	lastIs
+	again
 	notAgain
 	lastNotIn
 	notLike // and how a value is written late: often it only happens to be so
@@ -28,7 +31,6 @@ const (
 	endsNot
 	marked
 	offStep
-	inState
 	unseen
 	outdated
 	apart
@@ -40,8 +42,6 @@ const (
 	uneven
 	offIndex // as many as calls of another tool made
 	aboveWithout
-	lastIs
-	again
 	has
 	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q

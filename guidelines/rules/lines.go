@@ -96,6 +96,8 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 // choice says which values to give, or not to give; "" where nothing can be said of what worked.
 func (h *hypothesis) choice(narrow string, shown []string) string {
 	switch {
+	case h.what == is && h.set[0] == "":
+		return "Do not leave {p} empty"
 	case h.what == notIn && len(shown) == 0 && narrow != "": // none worked often enough to be named
 		return "Give {p} as a value that worked{narrow}"
 	case len(shown) == 0:

@@ -128,7 +128,7 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 			out = append(out, c.written(rows)...)
 		}
 	}
-	out = append(out, c.had(is, least, func(s string) bool { return s != "" && shown(s) })...)
+	out = append(out, c.had(is, least, func(s string) bool { return s == "" || shown(s) })...)
 	return append(out, c.had(begins, begun, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)
 }
 

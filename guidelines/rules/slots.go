@@ -64,7 +64,7 @@ func (r *Rule) narrowed(s *search, behind []*row, worked []value) (narrow string
 			return "", nil, false // a few of many are no advice
 		}
 	case is:
-		if show = valuesShown(worked); !shown(h.set[0]) {
+		if show = valuesShown(worked); h.set[0] != "" && !shown(h.set[0]) {
 			return "", nil, false
 		}
 	case inState:
