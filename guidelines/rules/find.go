@@ -412,8 +412,8 @@ func (s *search) simpler(a, b *candidate, kind string) bool {
 	if x, y := a.property(), b.property(); x != y {
 		return y
 	}
-	if x, y := a.order(), b.order(); x != y || x != lastIs && x != lastNotIn {
-		return x < y
+	if a.what != b.what || a.what != lastIs && a.what != lastNotIn {
+		return a.what < b.what
 	}
 	return s.varied(a.p) > s.varied(b.p) // which thing it was, not where it is nor what was done with it
 }

@@ -43,37 +43,33 @@ func TestAUsedNameIsRefusedUnlessAnotherParameterAllowsIt(t *testing.T) {
 			t.Errorf("%s: warned of is %v", input, !want)
 		}
 	}
-	if found[0].ID() == (&Rule{when: hypothesis{what: lastIs, p: "name", set: found[0].when.set, guard: guard{where: "overwrite"}}}).ID() {
+	other := found[0]
+	if other.when.not = false; other.ID() == found[0].ID() {
 		t.Error("what holds where a parameter is given has the same name")
 	}
 }
 
-// A part of the calls is told only where it makes a difference: good calls outside of it met the condition.
-func TestAPartOfTheCallsThatMakesNoDifferenceIsNotTold(t *testing.T) {
+// A part of the calls is told only where it makes a difference: two good calls outside of it met the condition.
+func TestAPartOfTheCallsIsToldWhereGoodCallsOutsideMetTheCondition(t *testing.T) {
 	t.Parallel()
-	of := func(outside string) string {
-		var calls []Call
-		for i := range 60 {
-			hash := []string{"a0", "a0", "b1", "b1", outside}[i%5]
-			input := fmt.Sprintf(`{"hash":%q,"line":%d}`, hash, i)
-			c := call(i, input, "")
-			if i%20 < 2 {
-				c = call(i, `{"hash":"none"}`, "no such hash")
-			} else if i%20 < 8 {
-				c = call(i, fmt.Sprintf(`{"hash":%q}`, hash), "")
-				if hash == "none" {
-					c = call(i, `{"hash":"a0"}`, "")
-				}
-			}
-			calls = append(calls, c)
+	of := func(more ...Call) bool {
+		calls := append([]Call{call(0, `{"hash":"none"}`, "no file"), call(1, `{"hash":"a"}`, ""), call(2, `{"hash":"none","line":1}`, "")}, more...)
+		g := guard{where: "line", not: true}
+		return (&search{guard: g, whole: rowsOf("own", calls, Compared)}).parted(hypothesis{what: is, p: "hash", set: []string{"none"}, guard: g})
+	}
+	for _, tc := range []struct {
+		name string
+		more Call
+		want bool
+	}{
+		{"a good call outside that met it", call(3, `{"hash":"none","line":2}`, ""), true},
+		{"a bad one", call(3, `{"hash":"none","line":2}`, "locked"), false},
+		{"one that did not meet it", call(3, `{"hash":"b","line":2}`, ""), false},
+		{"one of the part", call(3, `{"hash":"none"}`, ""), false},
+	} {
+		if of(tc.more) != tc.want {
+			t.Errorf("%s: told is %v", tc.name, !tc.want)
 		}
-		return lines(Find("own", calls))
-	}
-	if got := of("none"); !strings.HasPrefix(got, "Where `hash` is \"none\", always give `line`") {
-		t.Errorf("where it works beside a line: %q", got)
-	}
-	if got := of("c2"); strings.Contains(got, "Where") {
-		t.Errorf("where it never works: %q", got)
 	}
 }
 
@@ -125,13 +121,13 @@ func TestTheFormOfAColorIsTold(t *testing.T) {
 	var calls []Call
 	for i := range 60 {
 		message := ""
-		color := fmt.Sprintf("#%06d", i)
+		color := fmt.Sprintf("#%c%cabcd", 'a'+i%6, 'a'+i/6%6)
 		if i%6 == 0 {
 			color, message = []string{"red", "ff00", "#zzz", "blue"}[i/6%4], "bad color code"
 		}
 		calls = append(calls, call(i, fmt.Sprintf(`{"color":%q}`, color), message))
 	}
-	if got, want := lines(Find("own", calls)), "Write `color` like `#000000` (A a letter, 0 a digit)\n"; got != want {
+	if got, want := lines(Find("own", calls)), "Write `color` like `#AAAAAA` (A a letter, 0 a digit)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -182,18 +178,35 @@ func TestAValueThatWasUsedIsToldBeforeTheOrderOfCalls(t *testing.T) {
 	t.Parallel()
 	var calls []Call
 	for i := range 60 {
-		c := call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/12, i%9), "")
+		c := call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/4, i%9), "")
 		c.Before, c.Newest = []string{"create_repository"}, []uint8{0}
 		c.Last = []Used{{Path: "repo", In: "create_repository name"}}
 		if i%6 == 0 {
-			c = call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/12, i%9), "the protection exists")
+			c = call(i, fmt.Sprintf(`{"repo":"r%d","branch":"b%d"}`, i/4, i%9), "the protection exists")
 			c.Before, c.Newest, c.Again = []string{"create_repository", "own"}, []uint8{1, 0}, true
 			c.Last = []Used{{Path: "repo", In: "own repo"}, {Path: "branch", In: "own branch"}}
 		}
-		c.Named, c.Run = true, uint64(i/12+1) //nolint:gosec // small
+		c.Named, c.Run = true, uint64(i/4+1) //nolint:gosec // small
 		calls = append(calls, c)
 	}
 	if got, want := lines(Find("own", calls)), "Give no `branch` that the run last used in `own`\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A hint is told of too few calls to know what else an answer may say beside a value that works.
+func TestAHintNeedsNoOtherStateThatWorked(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 12 {
+		c := call(i, fmt.Sprintf(`{"reservation":"R%dX%d"}`, i, i), "")
+		c.Named, c.Run = true, uint64(i/6+1) //nolint:gosec // small
+		if c.Sources = []Source{{Path: "reservation", Tool: "look_up"}}; i%4 == 1 {
+			c.Bad, c.Message, c.Sources[0].State = true, "it cannot be changed", "cabin=basic"
+		}
+		calls = append(calls, c)
+	}
+	if got := lines(Hints("own", calls, nil)); !strings.Contains(got, "Give no `reservation` whose `cabin` was `basic` in an earlier answer\n") {
+		t.Errorf("got %q", got)
 	}
 }

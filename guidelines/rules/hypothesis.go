@@ -210,15 +210,6 @@ func (h *hypothesis) refined() bool {
 	return h.property() || conditions[h.what].finer || ofValue && listOf(h.p) != ""
 }
 
-// order is the place of a condition among those that explain as much. One that only says after which use a value fails is
-// told as that use.
-func (h *hypothesis) order() what {
-	if h.what == lastNotIn && slices.Contains(h.set, unused) {
-		return lastIs
-	}
-	return h.what
-}
-
 // paired reports whether the condition is about two parameters.
 func (h *hypothesis) paired() bool { return h.q != "" }
 
