@@ -367,6 +367,11 @@ func (e *Evaluation) Reported() bool {
 	return e.Rule == "success-flag" || e.Rule == "exit-code" || e.Rule == "body-flag"
 }
 
+// FoundNothing reports that rules scored a call 0.5 because it returned nothing, or a result without content.
+func (e *Evaluation) FoundNothing() bool {
+	return e.Partial() && (e.Rule == "empty-result" || e.Rule == "empty-output")
+}
+
 // Settlement is the evaluation of one stored call.
 type Settlement struct {
 	ToolRef

@@ -195,10 +195,13 @@ func (f *findings) overall() string {
 
 // went says what became of calls that were not good.
 func (f *findings) went() string {
-	if f.evidence.Failed == 0 {
-		return "only half succeeded"
+	switch e := &f.evidence; {
+	case e.Failed > 0:
+		return "went wrong"
+	case e.Empty == e.Partial:
+		return "found nothing"
 	}
-	return "went wrong"
+	return "only half succeeded"
 }
 
 // issues words what goes wrong beyond what the recommendations tell.

@@ -92,6 +92,24 @@ func TestTheWebSearchGuidelineNamesWhatWentWrong(t *testing.T) {
 	}
 }
 
+// Nothing to be found is no half success to whoever reads of it.
+func TestCallsThatFoundNothingAreSaidToHaveFoundNothing(t *testing.T) {
+	calls := webSearch(t, 15)
+	for _, odd := range []bool{true, false} {
+		for i := range calls {
+			if e := &calls[i].Evaluation; e.Partial() {
+				if e.Rule = "empty-result"; odd && i < len(calls)/2 {
+					e.Rule = "nothing-found"
+				}
+			}
+		}
+		found := strings.Count(write(t, calls), "found nothing")
+		if want := map[bool]int{true: 0, false: 2}[odd]; found != want {
+			t.Errorf("with a half success of another kind: %v; it says %d times that calls found nothing, want %d", odd, found, want)
+		}
+	}
+}
+
 func TestNothingHostileReachesAGuideline(t *testing.T) {
 	got := write(t, hostile(t))
 	ours := got

@@ -22,11 +22,12 @@ const maxValueBytes = 64
 // Evidence is what the calls of one tool show.
 type Evidence struct {
 	// Calls counts all stored calls, and Judged those with a verdict; Failed of them scored
-	// 0, Partial 0.5 and Good 1.
+	// 0, Partial 0.5 and Good 1. Empty of the partial ones found nothing.
 	Calls   int `json:"calls"`
 	Judged  int `json:"judged"`
 	Failed  int `json:"failed"`
 	Partial int `json:"partial"`
+	Empty   int `json:"empty,omitempty"`
 	Good    int `json:"good"`
 	// Overstated counts calls that were reported as successful and scored 0.
 	Overstated int `json:"overstated"`
@@ -79,7 +80,9 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 		case verdict.Good():
 			e.Good++
 		case verdict.Partial():
-			e.Partial++
+			if e.Partial++; verdict.FoundNothing() {
+				e.Empty++
+			}
 		case verdict.Bad():
 			e.Failed++
 			if obs[i].Success {

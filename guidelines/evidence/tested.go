@@ -35,8 +35,8 @@ func judged(obs []Observation) (calls []rules.Call) {
 			continue
 		}
 		c := rules.Call{
-			Key: ob.Key, Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named,
-			Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
+			Key: ob.Key, Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Empty: ob.Evaluation.FoundNothing(),
+			Run: ob.Run, Named: ob.Named, Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
 		switch {
 		case c.Bad:

@@ -316,6 +316,9 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 		if row.Odd {
 			r.Odd++
 		}
+		if row.Empty {
+			r.Empty++
+		}
 		if row.Failed {
 			r.Failed++
 		}

@@ -29,8 +29,8 @@ type Call struct {
 	// Message is the output's message if the call went wrong, and Bad reports that it did.
 	Message string
 	Bad     bool
-	// Failed reports that it scored 0.
-	Failed bool
+	// Failed reports that it scored 0, Empty that it found nothing.
+	Failed, Empty bool
 	// Seconds and Tokens are its cost; 0 or less means unknown.
 	Seconds float64
 	Tokens  int64
@@ -121,8 +121,9 @@ type Rule struct {
 	Calls int `json:"calls"`
 	Runs  int `json:"runs"`
 	Good  int `json:"good"`
-	// Failed counts those that scored 0.
+	// Failed counts those that scored 0, and Empty those that found nothing.
 	Failed int `json:"failed"`
+	Empty  int `json:"empty,omitempty"`
 	// Odd counts those that no judge rejected, but whose answers have another form than the
 	// tool's others.
 	Odd int `json:"odd,omitempty"`
@@ -200,6 +201,8 @@ func (r *Rule) Found() string {
 	switch {
 	case 2*r.Odd > r.Calls:
 		did = "were answered with a line of text, not JSON"
+	case r.Empty == r.Calls:
+		did = "found nothing"
 	case r.Failed+r.Odd == 0:
 		did = "only half succeeded"
 	}
