@@ -65,7 +65,7 @@ type condition struct {
 
 // conditions are all there are. Of a call that is planned no message was heard yet.
 var conditions = []condition{
-	without: {name: "without", line: "Always give {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind == absent }},
+	without: {name: "without", line: "Always give {p}{narrow}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind == absent }},
 	with:    {name: "with", line: "Leave out {p}", holds: func(_ *hypothesis, _ *row, v value) bool { return v.kind != absent }},
 	above: {name: "above", line: "Keep {p} at most {bound}{narrow}", holds: func(h *hypothesis, _ *row, v value) bool {
 		return v.kind == number && v.num > h.bound

@@ -63,8 +63,26 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			if i%4 == 0 {
 				return `{"q":"a"}`, "x1"
 			}
-			return `{"q":"a","customer":"c"}`, ""
+			return fmt.Sprintf(`{"q":"a","customer":"c%d"}`, i%5), ""
 		}, "Always give `customer`"},
+		{"a parameter that is missing and had a few values alone", func(i int) (string, string) {
+			if i%4 == 0 {
+				return `{"q":"a"}`, "x1"
+			}
+			return fmt.Sprintf(`{"q":"a","force":true,"kind":%q}`, []string{"new", "old"}[i/4%2]), ""
+		}, "Always give `force` and `kind`"},
+		{"a switch that is missing", func(i int) (string, string) {
+			if i%4 == 0 {
+				return `{"q":"a"}`, "x1"
+			}
+			return `{"q":"a","force":true}`, ""
+		}, "Always give `force`, such as true"},
+		{"a parameter of two values that is missing", func(i int) (string, string) {
+			if i%4 == 0 {
+				return `{"q":"a"}`, "x1"
+			}
+			return fmt.Sprintf(`{"q":"a","kind":%q}`, []string{"new", "old"}[i/4%2]), ""
+		}, `Always give ` + "`kind`" + `, such as "new" or "old"`},
 		{"a bound that a message in any language names", func(i int) (string, string) {
 			if i%4 == 0 {
 				return fmt.Sprintf(`{"n":%d}`, 55+i), "大于50"
@@ -91,7 +109,7 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 				return `{"files":[]}`, ""
 			}
 			return `{"files":[{"file_path":"a"},{"file_path":"b","n":1}]}`, ""
-		}, "Always give `file_path` in each of `files`"},
+		}, "Always give `file_path` in each of `files`, such as \"a\" or \"b\""},
 		{"a value that is none of many that worked", func(i int) (string, string) {
 			if i%4 == 0 {
 				return fmt.Sprintf(`{"zone":%q}`, []string{"PST", "London", "GMT+2"}[i/4%3]), "E1"

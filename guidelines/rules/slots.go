@@ -33,6 +33,9 @@ func (r *Rule) write(s *search, behind []*row) {
 		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.parties))
 	}
 	narrow, show, ok := r.narrowed(s, behind, worked)
+	if h.what == without {
+		narrow = suchAs(worked, len(given(s.rows, h.p)))
+	}
 	if !ok || (h.what == beginsNot || h.what == endsNot) && !s.vouched(h.p) { // one party alone may have put the words there
 		return
 	}
@@ -179,6 +182,23 @@ func valuesShown(worked []value) (show []string) {
 		}
 	}
 	return show
+}
+
+// mostNamed is how many values a line names of a parameter that is to be given.
+const mostNamed = 3
+
+// suchAs names the values that worked where there are no more than a few; all counts those that good calls gave.
+func suchAs(worked []value, all int) string {
+	if len(worked) == 0 || len(worked) < all || all > mostNamed {
+		return ""
+	}
+	names := make([]string, len(worked))
+	for i, v := range worked {
+		if names[i] = v.text; v.kind == text {
+			names[i] = strconv.Quote(v.text)
+		}
+	}
+	return ", such as " + anyOf(names)
 }
 
 // valuesSaid notes which values were refused, and tells at most three that no good call gave and that

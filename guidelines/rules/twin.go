@@ -25,7 +25,8 @@ func (s *search) twin(top *candidate, behind []*row, line string) string {
 			}
 			return "Give " + strings.NewReplacer("` and `", "`, not `", "` in each", "`, in each").Replace(spoken(give, not))
 		case top.what == without && c.what == without, top.what == with && c.what == with && !innocent:
-			return strings.Replace(line, spoken(top.p), spoken(top.p, c.p), 1)
+			both := strings.NewReplacer("{p}", spoken(top.p, c.p), "{narrow}", "").Replace(conditions[top.what].line)
+			return top.guard.line(both)
 		case innocent:
 			continue
 		}
