@@ -189,21 +189,24 @@ func glance(s string, i int) int {
 	}
 	word, three := i, uint(0) // word is where the newest one begins
 	for at := i; at < len(s); at++ {
-		class := classes[s[at]]
-		if three = three<<5 | uint(s[at]&31); looks.has(three) && at > i+1 {
+		c := s[at]
+		three = three<<5 | uint(c&31)
+		class := classes[c]
+		if looks.has(three) && at > i+1 {
 			if at-2 >= word && nameBegins(s[at-2:], three) || at-2 == word && formAt(s[word:]) > 0 {
 				return word
 			}
 		}
-		if class != part {
-			if at-word == bareLong || class&(joint|within) != 0 && at > word {
-				return word
-			}
-			if class&sign != 0 {
-				return at
-			}
-			word = at + 1
+		if class == part {
+			continue
 		}
+		if at-word == bareLong || class&(joint|within) != 0 && at > word {
+			return word
+		}
+		if class&sign != 0 {
+			return at
+		}
+		word = at + 1
 	}
 	if len(s)-word == bareLong {
 		return word

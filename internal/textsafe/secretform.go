@@ -102,7 +102,7 @@ type threes [ofThree / 64]uint64
 const ofThree = 1 << 15
 
 func (t *threes) add(n uint)      { t[n%ofThree/64] |= 1 << (n % 64) }
-func (t *threes) has(n uint) bool { return t[n%ofThree/64]>>(n%64)&1 != 0 }
+func (t *threes) has(n uint) bool { return t[n/64%(ofThree/64)]&(1<<(n%64)) != 0 }
 
 func threeOf(s string) uint { return uint(s[0]&31)<<10 | uint(s[1]&31)<<5 | uint(s[2]&31) }
 
