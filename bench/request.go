@@ -95,27 +95,47 @@ const vocabulary = `the ring keeps newest slots and lets oldest go without a sec
 	waits until others have left or takes what was there before last turn nothing moves when nobody writes long queue costs little
 	memory while short rings answer sooner`
 
-// item is the JSON of one call of size bytes. Its text is like that of a search
-// tool, which the rules can judge.
-func item(size int, extra string) string {
-	output := "found 12 results for request " + countMark + ": "
-	input := `{"query":"how to keep a ring buffer of slots","language":"en","max_results":12}`
+// word is the n-th of an output.
+func word(n uint64) string {
 	words := strings.Fields(vocabulary)
+	return words[n*0xbf58476d1ce4e5b9>>40%uint64(len(words))]
+}
+
+// input is that of all calls.
+const input = `{"query":"how to keep a ring buffer of slots","language":"en","max_results":12}`
+
+// prose is the output of a call of size bytes. It is like that of a search tool, which the rules
+// can judge.
+func prose(size int) string {
+	output := "found 12 results for request " + countMark + ": "
 	for n := uint64(1); len(output)+len(input) < size; n++ {
-		output += words[n*0xbf58476d1ce4e5b9>>40%uint64(len(words))] + " "
+		output += word(n) + " "
 	}
-	output = output[:max(0, min(len(output), size-len(input)))]
+	return output[:max(0, min(len(output), size-len(input)))]
+}
+
+// records is the output of a call of about size bytes as tools write it that answer in JSON.
+func records(size int) string {
+	output := `{"request":"` + countMark + `","items":[`
+	for n := uint64(1); len(output)+len(input) < size-100; n += 2 {
+		output += fmt.Sprintf(`{"id":"item-%d","title":"the %s %s","stars":%d,"open":%t},`, n*7919%100_003, word(n), word(n+1), n, n%4 == 1)
+	}
+	return strings.TrimSuffix(output, ",") + "]}"
+}
+
+// item is the JSON of one call.
+func item(output, extra string) string {
 	text, _ := json.Marshal(output) // a string can always be encoded
 	return `{"input":` + input + `,"output":` + string(text) + `,"success":true,"time_cost":1.25,"token_cost":512` + extra + `}`
 }
 
 // addTemplate is an add of n calls of size bytes to one tool of the workspace.
 func addTemplate(workspace string, n, size int) *template {
-	return addWith(workspace, n, size, "")
+	return addWith(workspace, n, prose(size), "")
 }
 
-func addWith(workspace string, n, size int, extra string) *template {
-	one := item(size, extra)
+func addWith(workspace string, n int, output, extra string) *template {
+	one := item(output, extra)
 	items := strings.Repeat(","+one, n)[1:]
 	return newTemplate(post("/add_tool_call_result", `{"workspace_id":"`+workspace+`","tool_name":"tool-`+toolMark+
 		`","async":true,"include_history":false,"tool_call_results":[`+items+`]}`))

@@ -7,14 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// runCPU compares what an add takes of the processors with Echo that only decodes,
-// and with the older memoryd that -against names. Each turn is as many requests for
-// all: processor time of a fixed work is what a busy machine moves least.
+// runCPU compares what adds of prose and of JSON take of the processors with Echo that only
+// decodes, and with the older memoryd that -against names.
 func runCPU(ctx context.Context, b *bench) (err error) {
 	const part = "cpu"
 	tools := pick(b, 200, 20)
-	requests := uint64(pick(b, 4000, 400))
-	t := addTemplate("bench", 1, callBytes)
 	var started []*process
 	defer func() {
 		for _, p := range started {
@@ -40,7 +37,7 @@ func runCPU(ctx context.Context, b *bench) (err error) {
 		}
 		list, filled = append(list, old), append(filled, old.p)
 	}
-	answer, err := b.recordAnswer(product.p.addr, string(t.fill(nil, 0, 1)))
+	answer, err := b.recordAnswer(product.p.addr, string(addTemplate("bench", 1, callBytes).fill(nil, 0, 1)))
 	if err != nil {
 		return err
 	}
@@ -53,25 +50,36 @@ func runCPU(ctx context.Context, b *bench) (err error) {
 		}
 	}
 	first := uint64(firstAdd)
+	for _, form := range []struct{ of, output string }{{"", prose(callBytes)}, {" of JSON", records(callBytes)}} {
+		t := addWith("bench", 1, form.output, "")
+		if err := b.turns(ctx, list, t, tools, &first); err != nil {
+			return err
+		}
+		for _, c := range list {
+			b.figure(part, c.label+", processor time per add"+form.of, "µs", c.cpu)
+		}
+		b.atMost(part, "processor time of a durable add"+form.of+" over Echo's with decoding", 3.1, "x", ratios(product.cpu, decode.cpu))
+		if old.p != nil {
+			b.atMost(part, "processor time of a durable add"+form.of+" over the older memoryd's", 0.85, "x", ratios(product.cpu, old.cpu))
+		}
+	}
+	return nil
+}
+
+// turns has contestants work in turns. Each turn is as many requests for all: processor time of a
+// fixed work is what a busy machine moves least.
+func (b *bench) turns(ctx context.Context, list []*contestant, t *template, tools int, first *uint64) error {
+	requests := uint64(pick(b, 4000, 400))
 	for round := range pick(b, 12, 3) {
 		for _, c := range list {
-			if err := c.work(ctx, adds(c.p.addr, 32, t, tools, first), requests); err != nil {
+			if round <= 1 { // what only a first request does is no cost of an add
+				c.cpu = nil
+			}
+			if err := c.work(ctx, adds(c.p.addr, 32, t, tools, *first), requests); err != nil {
 				return err
 			}
 		}
-		first += requests
-		if round == 0 { // what only a first request does is no cost of an add
-			for _, c := range list {
-				c.cpu = nil
-			}
-		}
-	}
-	for _, c := range list {
-		b.figure(part, c.label+", processor time per add", "µs", c.cpu)
-	}
-	b.atMost(part, "processor time of a durable add over Echo's with decoding", 3.1, "x", ratios(product.cpu, decode.cpu))
-	if old.p != nil {
-		b.atMost(part, "processor time of a durable add over the older memoryd's", 0.85, "x", ratios(product.cpu, old.cpu))
+		*first += requests
 	}
 	return nil
 }

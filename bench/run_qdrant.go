@@ -93,7 +93,7 @@ func runQdrant(ctx context.Context, b *bench) (err error) {
 // waitingAdd is an add whose answer tells the tool's statistics.
 func waitingAdd() *template {
 	return newTemplate(post("/add_tool_call_result", `{"workspace_id":"bench","tool_name":"tool-`+toolMark+
-		`","include_history":false,"tool_call_results":[`+item(callBytes, "")+`]}`))
+		`","include_history":false,"tool_call_results":[`+item(prose(callBytes), "")+`]}`))
 }
 
 // against compares adds with bare writes of the same points.

@@ -145,7 +145,7 @@ func (b *bench) fairness(ctx context.Context) error {
 					return err
 				}
 			}
-			t = addWith("small", small, callBytes, `,"metadata":{"description":"small-marker"}`)
+			t = addWith("small", small, prose(callBytes), `,"metadata":{"description":"small-marker"}`)
 			text := strings.ReplaceAll(string(t.fill(nil, 1, 0)), "how to keep a ring buffer of", "small-marker of one ring for")
 			mu.Lock()
 			sent = time.Now()
