@@ -222,6 +222,9 @@ func (f *findings) issues(d *draft) {
 	if silent > 0 {
 		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
 	}
+	if e.UsuallyEmpty() {
+		d.add(commonIssues, 2, ofN(e.Empty, e.Judged)+" judged calls found nothing.", "nothing", 0, statisticsGround)
+	}
 	if unexplained > silent {
 		text := ofN(unexplained, wrong) + " calls that " + f.went() + " have no known cause"
 		if f.answers() != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,6 +107,30 @@ func TestCallsThatFoundNothingAreSaidToHaveFoundNothing(t *testing.T) {
 		found := strings.Count(write(t, calls), "found nothing")
 		if want := map[bool]int{true: 0, false: 2}[odd]; found != want {
 			t.Errorf("with a half success of another kind: %v; it says %d times that calls found nothing, want %d", odd, found, want)
+		}
+	}
+}
+
+// A tool that mostly finds nothing is as it is: what its few finds have in common is no advice.
+func TestFindingNothingIsNoFailureWhereItIsUsual(t *testing.T) {
+	for _, empty := range []int{30, 10} {
+		var calls []memoryd.Call
+		for i := range 36 {
+			team, rows, score := "search", `{"rows":[]}`, 0.5
+			if i%36 >= empty {
+				team, rows, score = "support", `{"rows":[1]}`, 1
+			}
+			c := call(t, "list_spans", i, object{"project": fmt.Sprintf("%s-%d", team, i)}, rows, score, 0.1, 10)
+			if score < 1 {
+				c.Evaluation.Rule = "empty-result"
+			}
+			calls = append(calls, c)
+		}
+		got := write(t, calls)
+		usual := strings.Contains(got, "- 30 of 36 judged calls found nothing.") && !strings.Contains(got, "otherwise") && !strings.Contains(got, "went wrong")
+		advised := strings.Contains(got, "otherwise 10 of 10 found nothing")
+		if usual != (empty == 30) || advised != (empty == 10) {
+			t.Errorf("%d of 36 found nothing:\n%s", empty, got)
 		}
 	}
 }

@@ -76,21 +76,9 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 		if obs[i].Run != 0 {
 			runs[obs[i].Run] = true
 		}
-		switch verdict := &obs[i].Evaluation; {
-		case verdict.Good():
-			e.Good++
-		case verdict.Partial():
-			if e.Partial++; verdict.FoundNothing() {
-				e.Empty++
-			}
-		case verdict.Bad():
-			e.Failed++
-			if obs[i].Success {
-				e.Overstated++
-			}
-		}
+		e.count(&obs[i])
 	}
-	e.Judged, e.Runs = e.Good+e.Partial+e.Failed, len(runs)
+	e.Runs = len(runs)
 	columns, order := columnsOf(obs, &who)
 	e.Parameters = make([]Parameter, len(order))
 	for i, c := range order {
@@ -103,6 +91,23 @@ func Mine(tool string, obs []Observation, recent []memoryd.Call) Evidence {
 	e.Exemplar = exemplarOf(obs, &who, columns)
 	e.Unchanged, e.UnchangedRuns = unchanged(obs)
 	return e
+}
+
+// count counts a call by its verdict.
+func (e *Evidence) count(ob *Observation) {
+	switch v := &ob.Evaluation; {
+	case v.Good():
+		e.Good++
+	case v.Partial():
+		if e.Partial++; v.FoundNothing() {
+			e.Empty++
+		}
+	case v.Bad():
+		if e.Failed++; ob.Success {
+			e.Overstated++
+		}
+	}
+	e.Judged = e.Good + e.Partial + e.Failed
 }
 
 // failed reports whether the call counts as a failure: by its verdict or, while

@@ -103,11 +103,11 @@ func messagesOf(obs []Observation, who *parties, found []rules.Rule) []Message {
 			explained[k] = true
 		}
 	}
-	odd, whole := Odd(obs), map[string]*backing{}
+	went, whole := wentWrong(obs), map[string]*backing{}
 	var wrong []int
 	for i := range obs {
 		ob := &obs[i]
-		if ob.Evaluation.State != memoryd.Judged || ob.Good() && !odd(ob) {
+		if how := went(ob); how == well || how == asUsual {
 			continue
 		}
 		wrong = append(wrong, i)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines/rules"
@@ -57,7 +58,7 @@ type Observer struct {
 	order []uint64 // of the runs, the least recent first
 }
 
-// Answer is the form of a call's output: JSON, or its text if that is one short line.
+// Answer is the form of a call's output: JSON, or its text if that is one short line of several words: "OK" says nothing.
 type Answer struct {
 	JSON bool   `json:"j,omitzero"`
 	Text string `json:"t,omitempty"`
@@ -73,11 +74,14 @@ func answerOf(output string) Answer {
 		return Answer{}
 	case loosejson.Looks(s):
 		return Answer{JSON: true}
-	case len(s) > shortAnswer || strings.ContainsRune(s, '\n'):
+	case len(s) > shortAnswer || strings.ContainsRune(s, '\n') || !strings.ContainsFunc(s, partsOrSays):
 		return Answer{}
 	}
 	return Answer{Text: strings.Clone(s)}
 }
+
+// partsOrSays reports whether a character parts words, or may be one, as in scripts without blanks.
+func partsOrSays(r rune) bool { return r == ' ' || r >= utf8.RuneSelf }
 
 // run is what is remembered of one run.
 type run struct {

@@ -77,3 +77,27 @@ func TestATextIsOddBesideTwoAnswersOfJSONThatAreAThird(t *testing.T) {
 		}
 	}
 }
+
+// A word that acknowledges is no message, but one of a script without blanks may be.
+func TestAnAnswerOfOneWordIsNotOdd(t *testing.T) {
+	t.Parallel()
+	for said, odd := range map[string]bool{"OK": false, "seats no llega a 60.": true, "席数不足": true} {
+		var calls []memoryd.Call
+		for i := range 24 {
+			c := memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "book"}, Key: memoryd.CallKey{byte(i), 4}, Seq: int64(i + 1),
+				Input: json.RawMessage(fmt.Sprintf(`{"seats":%d,"mode":"soft"}`, 60+i)), Output: `{"rows":[1]}`,
+				Metadata:   fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i),
+				Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess},
+			}
+			if i%3 == 0 {
+				c.Input, c.Output = json.RawMessage(fmt.Sprintf(`{"seats":%d}`, 60+i)), said
+			}
+			calls = append(calls, c)
+		}
+		found := evidence.Rules("book", evidence.Merge(nil, calls))
+		if is := len(found) > 0 && found[0].Odd > 0; is != odd {
+			t.Errorf("%q: %v", said, found)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"cmp"
+
 	"memoryd"
 	"memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
@@ -27,22 +29,21 @@ func RulesAndHints(tool string, obs []Observation) (found, hints []rules.Rule) {
 
 // judged lists the judged calls as they are compared.
 func judged(obs []Observation) (calls []rules.Call) {
-	odd, who := Odd(obs), partiesOf(obs)
+	went, who := wentWrong(obs), partiesOf(obs)
 	calls = make([]rules.Call, 0, len(obs))
 	for i := range obs {
 		ob := &obs[i]
-		if ob.Evaluation.State != memoryd.Judged {
+		how := went(ob)
+		if how == asUsual {
 			continue
 		}
 		c := rules.Call{
-			Key: ob.Key, Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: !ob.Good(), Failed: ob.Bad(), Empty: ob.Evaluation.FoundNothing(),
-			Run: ob.Run, Named: ob.Named, Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
+			Key: ob.Key, Input: ob.Input, Leaves: ob.values(), Seen: ob.Seen, Bad: how != well, Odd: how == oddly,
+			Failed: ob.Bad(), Empty: ob.Evaluation.FoundNothing(), Run: ob.Run, Named: ob.Named,
+			Source: ob.Writer, Party: who.of[i], Shared: who.keyed, Seconds: ob.TimeCost, Tokens: ob.TokenCost,
 		}
-		switch {
-		case c.Bad:
-			c.Message = errortext.Unwrap(ob.Output)
-		case odd(ob):
-			c.Bad, c.Odd, c.Message = true, true, ob.Answer.Text
+		if c.Bad {
+			c.Message = errortext.Unwrap(cmp.Or(ob.Output, ob.Answer.Text))
 		}
 		calls = append(calls, c)
 	}
@@ -54,11 +55,42 @@ func (ob *Observation) Planned() *rules.Planned {
 	return rules.Plan(&rules.Call{Input: ob.Input, Leaves: ob.leaves, Seen: ob.Seen, Named: ob.Named})
 }
 
-// Odd reports the good calls that a tool answered with a line of text although it otherwise
-// answers with JSON: whatever the line says, callers did not ask for it.
-func Odd(obs []Observation) func(ob *Observation) bool {
-	is := UsuallyJSON(obs)
-	return func(ob *Observation) bool { return is && ob.Good() && ob.Answer.Text != "" }
+// outcome is how a call of a tool went.
+type outcome int
+
+const (
+	badly   outcome = iota // it failed or only half succeeded
+	oddly                  // it was judged good, and answered with a line of text by a tool that answers with JSON: see Answer
+	well                   // it went well
+	asUsual                // it is not judged, or found nothing, as most calls of the tool do: it tells nothing
+)
+
+// mostlyEmpty is the share of the judged calls from which on finding nothing is usual.
+const mostlyEmpty = 0.75
+
+// UsuallyEmpty reports whether the tool mostly finds nothing.
+func (e *Evidence) UsuallyEmpty() bool {
+	return float64(e.Empty) >= mostlyEmpty*float64(max(1, e.Judged))
+}
+
+// wentWrong says how the calls of a tool went.
+func wentWrong(obs []Observation) func(ob *Observation) outcome {
+	var e Evidence
+	for i := range obs {
+		e.count(&obs[i])
+	}
+	isJSON, isEmpty := UsuallyJSON(obs), e.UsuallyEmpty()
+	return func(ob *Observation) outcome {
+		switch v := &ob.Evaluation; {
+		case v.State != memoryd.Judged, isEmpty && v.FoundNothing():
+			return asUsual
+		case !v.Good():
+			return badly
+		case isJSON && ob.Answer.Text != "":
+			return oddly
+		}
+		return well
+	}
 }
 
 // UsuallyJSON reports whether a tool answers successful calls with JSON.
