@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -76,16 +75,11 @@ type part struct {
 
 // readPart reads the next value of an answer. Of members of one name the last counts.
 func readPart(dec *jsontext.Decoder, answer string) (v part, err error) {
-	switch v.kind = dec.PeekKind(); v.kind {
-	case '"':
+	if v.kind = dec.PeekKind(); v.kind != '{' && v.kind != '[' {
 		v.text, err = textIn(dec, answer)
 		return v, err
-	case '{', '[':
-	default:
-		raw, err := dec.ReadValue()
-		v.text = string(raw)
-		return v, err
 	}
+	v.of = make([]part, 0, 4)
 	_, err = dec.ReadToken()
 	for err == nil && dec.PeekKind() != '}' && dec.PeekKind() != ']' {
 		name := ""
@@ -116,17 +110,22 @@ func readPart(dec *jsontext.Decoder, answer string) (v part, err error) {
 	return v, err
 }
 
-// textIn reads a text: a piece of the answer, unless it is written with escapes.
+// textIn reads a text, or what else is no object and no list: a piece of the answer, unless it is
+// written with escapes.
 func textIn(dec *jsontext.Decoder, answer string) (string, error) {
 	raw, err := dec.ReadValue()
 	if err != nil {
 		return "", err
 	}
-	if bytes.IndexByte(raw, '\\') >= 0 {
+	to := dec.InputOffset()
+	text := answer[to-int64(len(raw)) : to]
+	switch {
+	case text[0] != '"':
+		return text, nil
+	case strings.IndexByte(text, '\\') >= 0:
 		return memoryd.Unquote(raw), nil
 	}
-	to := dec.InputOffset()
-	return answer[to-int64(len(raw))+1 : to-1], nil
+	return text[1 : len(text)-1], nil
 }
 
 // holds reports whether a value may hold an identifier, or is one.
