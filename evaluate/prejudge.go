@@ -55,7 +55,7 @@ type opinion struct {
 	bound bound
 	facts bound // that hold also for what a person says of a kind
 	sure  bool
-	doubt float64 // of the rules' score
+	doubt rules.Doubt
 	brief brief
 	cache keys
 	kind  *reading.Kind  // nil where nobody needs it
@@ -119,7 +119,7 @@ func (d *Evaluator) ask(c *memoryd.Call, p *rules.Profile) (v rules.Result, r *r
 }
 
 // doubt is what the rules' score says of a call that was judged before.
-func (d *Evaluator) doubt(c *memoryd.Call) float64 {
+func (d *Evaluator) doubt(c *memoryd.Call) rules.Doubt {
 	v, r := d.ask(c, nil)
 	if r != nil {
 		r.Release()

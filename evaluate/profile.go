@@ -41,7 +41,7 @@ type profile struct {
 // other processes did, or a deletion, shows in the end.
 type profiles struct {
 	ledger Ledger
-	doubt  func(*memoryd.Call) float64
+	doubt  func(*memoryd.Call) rules.Doubt
 	now    func() time.Time
 	// examples: is there a model that will be shown any?
 	examples bool
@@ -49,7 +49,7 @@ type profiles struct {
 	byTool *lru.Cache[memoryd.ToolRef, *profile]
 }
 
-func newProfiles(cfg Config, examples bool, l Ledger, doubt func(*memoryd.Call) float64, now func() time.Time) *profiles {
+func newProfiles(cfg Config, examples bool, l Ledger, doubt func(*memoryd.Call) rules.Doubt, now func() time.Time) *profiles {
 	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
 	return &profiles{ledger: l, doubt: doubt, now: now, examples: examples, byTool: byTool}
 }

@@ -26,7 +26,7 @@ func (e *example) move(by float64) {
 // it rests for some rounds.
 const (
 	ridge     = 0.01
-	frequency = 0.5 // the power of a feature's frequency that its ridge grows by
+	frequency = 0.55 // the power of a feature's frequency that its ridge grows by
 	biasRidge = 0.001
 	tolerance = 0.01
 	resting   = tolerance / 10

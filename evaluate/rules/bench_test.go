@@ -102,6 +102,6 @@ func BenchmarkObserve(b *testing.B) {
 	c := memoryd.Call{Output: `{"a": 1}`, TimeCost: 1, TokenCost: 10, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1}}
 	b.ReportAllocs()
 	for b.Loop() {
-		p.Observe(&c, 0)
+		p.Observe(&c, rules.Doubt{})
 	}
 }

@@ -50,6 +50,8 @@ func TestStructuredBodies(t *testing.T) {
 		"result text error":         {"t", nil, `{"result": "Error: division by zero"}`, 0, ""},
 		"result text":               {"t", nil, `{"result": "42"}`, 1, ""},
 		"result ok":                 {"t", nil, `{"result": "ok"}`, 1, ""},
+		"message beside an address": {"create_branch", nil, `{"message":"The old branch does not exist","url":"http://127.0.0.1/help"}`, 0, ""},
+		"record with a note":        {"customer", nil, `{"id":9,"note":"Customer does not want calls"}`, 1, ""},
 		"result no":                 {"calculate", nil, `{"result": "0"}`, 1, ""},
 		"it worked, with no result": {"delete_item", nil, `{"success": true, "data": null}`, 1, ""},
 		"text and nothing else":     {"t", nil, `{"error": null, "output": "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'"}`, 0, "exception"},

@@ -12,7 +12,7 @@ func learn(n int, make func(i int) memoryd.Call) *rules.Profile {
 	p := &rules.Profile{}
 	for i := range n {
 		c := make(i)
-		p.Observe(&c, 0)
+		p.Observe(&c, rules.Doubt{})
 	}
 	return p
 }
@@ -92,7 +92,7 @@ func TestACallerThatReportsEachFailureIsBelievedOverALikelyScore(t *testing.T) {
 	}
 	likely := 0
 	for _, out := range []string{"Value not released (see owner)", "The change was not accepted", "The key is not shown", "The key is locked"} {
-		if v := judge(out, nil); v.Score != memoryd.ScoreFailure || v.Doubt > 2.5 {
+		if v := judge(out, nil); v.Score != memoryd.ScoreFailure || v.Doubt.Odds > 2.5 {
 			continue // the score changed its mind, or is surer than likely
 		}
 		likely++
@@ -128,7 +128,7 @@ func TestADoubtIsHeldAgainstWhatIsUsualOfTheTool(t *testing.T) {
 		for range 20 {
 			c := judged("earlier", 1, 0, -1)
 			c.Tool, c.Metadata = tool, []byte(`{"memoryd_source": "`+source+`"}`)
-			p.Observe(&c, doubt)
+			p.Observe(&c, rules.Doubt{Odds: doubt})
 		}
 		return p
 	}
@@ -137,6 +137,7 @@ func TestADoubtIsHeldAgainstWhatIsUsualOfTheTool(t *testing.T) {
 		profile   *rules.Profile
 		score     float64
 	}{
+		"of a form that it never had":    {"ask", `{"message":"The question is too difficult","url":"http://127.0.0.1/help"}`, usual("ask", "a", -0.5), 0},
 		"of a tool that nobody knows":    {"ask", "The question is too difficult", nil, 0},
 		"of one that is never clear":     {"ask", "The question is too difficult", usual("ask", "a", -0.5), 1},
 		"of one that another source saw": {"ask", "The question is too difficult", usual("ask", "b", -0.5), 0},
@@ -149,7 +150,7 @@ func TestADoubtIsHeldAgainstWhatIsUsualOfTheTool(t *testing.T) {
 			c := judged(tc.out, 0, 0, -1)
 			c.Tool, c.Metadata = tc.tool, []byte(`{"memoryd_source": "a"}`)
 			if v := j.Judge(&c, tc.profile); v.Score != tc.score {
-				t.Errorf("score %v with doubt %.2f, want %v", v.Score, v.Doubt, tc.score)
+				t.Errorf("score %v with doubt %.2f, want %v", v.Score, v.Doubt.Odds, tc.score)
 			}
 		})
 	}

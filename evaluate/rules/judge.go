@@ -12,7 +12,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "24"
+const ruleSet = "25"
 
 // Judge judges calls. It is immutable and safe for concurrent use.
 type Judge struct {
@@ -30,10 +30,8 @@ type Result struct {
 	Sure bool
 	// Fact reports that the call itself reports its outcome, by a flag or by the exit status
 	// of a process. No verdict on outputs of its kind overrides that.
-	Fact bool
-	// Doubt is what the learned score alone says, in log odds of a failure; 0 where nobody
-	// asked it.
-	Doubt float64
+	Fact  bool
+	Doubt Doubt
 }
 
 // New returns a judge.

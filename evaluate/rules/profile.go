@@ -16,13 +16,20 @@ type Profile struct {
 // account is what is known of a source's calls of a tool. Nothing that other sources recorded is part of it, since an
 // author of outputs could make a tool look like anything.
 type account struct {
-	told, hidden int     // failures that the source reported, and those that only a fact shows
-	seen         float64 // calls that the learned score was asked of and that did not fail
-	doubt        float64 // the mean of its doubts of them
+	told, hidden int             // failures that the source reported, and those that only a fact shows
+	seen         float64         // calls that the learned score was asked of and that did not fail
+	doubt        float64         // the mean of its doubts of them
+	forms        map[uint64]bool // that they had
+}
+
+// Doubt is what the learned score alone says of a call.
+type Doubt struct {
+	Odds float64 // log odds of a failure; 0 where nobody asked it
+	Form uint64  // of the output
 }
 
 // Observe adds a judged call to the profile, with the doubt of its result.
-func (p *Profile) Observe(c *memoryd.Call, doubt float64) {
+func (p *Profile) Observe(c *memoryd.Call, doubt Doubt) {
 	if p.sources == nil {
 		p.sources = map[string]account{}
 	}
@@ -66,25 +73,38 @@ func (p *Profile) silent() bool {
 const minHistory = 3
 
 // What the learned score says of calls that did not fail, in log odds of a failure: that of a tool that nobody knows, how
-// many calls that counts as, how much one can count, and by how much a tool can differ from others.
+// many calls that counts as, how much one can count, and by how much a tool can differ from others. So many forms of its
+// outputs are remembered.
 const (
 	usualDoubt  = -3.0
 	usualWeight = 5
 	mostDoubt   = 6.0
 	mostUnusual = 1.5
+	mostForms   = 64
 )
 
 // usual lets a doubt count among those that are usual.
-func (a *account) usual(doubt float64) {
-	if doubt != 0 {
-		a.seen++
-		a.doubt += (min(max(doubt, -mostDoubt), mostDoubt) - a.doubt) / a.seen
+func (a *account) usual(d Doubt) {
+	if d.Odds == 0 {
+		return
+	}
+	a.seen++
+	a.doubt += (min(max(d.Odds, -mostDoubt), mostDoubt) - a.doubt) / a.seen
+	if a.forms == nil {
+		a.forms = map[uint64]bool{}
+	}
+	if len(a.forms) < mostForms {
+		a.forms[d.Form] = true
 	}
 }
 
 // unusual is what a tool's doubts have more than those of other tools, as far as calls of the same source show: the prose
-// of one that reads is never as clear as the "Saved." of one that writes.
-func (a *account) unusual() float64 {
-	more := a.seen / (a.seen + usualWeight) * (a.doubt - usualDoubt)
-	return min(max(more, -mostUnusual), mostUnusual)
+// of one that reads is never as clear as the "Saved." of one that writes. That excuses no output of a form that none of
+// them had: a service answers with a record, and with a message where it refuses.
+func (a *account) unusual(form uint64) float64 {
+	more := min(max(a.seen/(a.seen+usualWeight)*(a.doubt-usualDoubt), -mostUnusual), mostUnusual)
+	if !a.forms[form] {
+		return min(more, 0)
+	}
+	return more
 }

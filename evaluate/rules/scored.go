@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -75,7 +76,7 @@ func (v *view) bar() float64 {
 	switch is := v.ask.purposes & (commanding | content); {
 	case v.account.tells():
 		return toldBar
-	case !is.is(content) && v.out.names():
+	case !is.is(content) && v.names():
 		return unlikelyBar
 	case !is.is(content) && !v.body.OK() && v.complains():
 		return complaintBar
@@ -104,8 +105,11 @@ func (v *view) speaks() bool {
 	})
 }
 
-// names reports whether the text is the name of a failure and no more.
-func (t *text) names() bool { return errortext.FailureName(strings.TrimRight(t.full, ".!")) }
+// names reports whether the text is the name of a failure and no more, and not one that the call brought.
+func (v *view) names() bool {
+	name := strings.TrimRight(v.out.full, ".!")
+	return errortext.FailureName(name) && !strings.Contains(v.ask.text, name)
+}
 
 // complains reports whether a line that the call did not bring begins as a message of an error:
 // programs often say first what they are about to do.
@@ -127,9 +131,9 @@ func (v *view) score() (failed, nothing float64) {
 		v.readFeatures(f)
 		p := v.model.Score(f)
 		v.asked, v.nothing = true, p[score.Nothing]
-		v.doubt = math.Log(p[score.Failed] / (1 - p[score.Failed]))
+		v.doubt = Doubt{math.Log(p[score.Failed] / (1 - p[score.Failed])), formOf(v.body)}
 		v.account = v.prof.of(v.call)
-		v.failed = 1 / (1 + math.Exp(v.unusual()-v.doubt))
+		v.failed = 1 / (1 + math.Exp(v.unusual()-v.doubt.Odds))
 	}
 	return v.failed, v.nothing
 }
@@ -140,8 +144,27 @@ func (v *view) unusual() float64 {
 	if v.ask.is(commanding) {
 		return 0
 	}
-	return v.account.unusual()
+	return v.account.unusual(v.doubt.Form)
 }
+
+// formOf tells outputs apart by what they are made of: objects by the names of their members, all else by what it is.
+func formOf(d *doc) uint64 {
+	if !d.OK() {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(formSeed)
+	root := &d.Nodes[0]
+	_ = h.WriteByte(byte(root.Kind))
+	if root.Kind == loosejson.Object {
+		for c := root.Child; c != 0; c = d.Nodes[c].Next {
+			_, _ = h.WriteString(d.Nodes[c].Key)
+		}
+	}
+	return h.Sum64()
+}
+
+var formSeed = maphash.MakeSeed()
 
 // unlikely reports whether the score knows the output as that of a call that worked.
 func (v *view) unlikely() bool {

@@ -21,8 +21,8 @@ type view struct {
 	described string // see describe
 	scratch   *scratch
 
-	asked           bool    // the learned score
-	doubt           float64 // by the score alone, in log odds
+	asked           bool  // the learned score
+	doubt           Doubt // by the score alone
 	failed, nothing float64
 	account         account // of the call's source
 }

@@ -55,7 +55,7 @@ type Features struct {
 	before, start uint32 // the word before, and those that the text began with
 	first         [shortText]uint32
 	words         int
-	alone         bool // the text is all that the output says
+	alone         bool // the text is all that the output says in words
 	bare          bool // the output has no word, so that nothing says that a number is a status
 }
 
@@ -141,7 +141,7 @@ func (f *Features) Read(c *Call) {
 	f.readInput(c.Input[:min(len(c.Input), maxInput)])
 	f.purpose = uint32(c.Purpose)
 	f.shape(c)
-	f.alone = !c.Body.OK() || c.Body.Nodes[0].Kind == loosejson.Object && c.Body.Nodes[0].Count == 1
+	f.alone = !c.Body.OK() || c.Body.Nodes[0].Kind == loosejson.Object && (c.Body.Nodes[0].Count == 1 || isMessage(c.Body))
 	f.bare = !strings.ContainsFunc(c.Output, unicode.IsLetter)
 	if c.Body.OK() {
 		f.member(c.Body, 0, 0, 0)
@@ -163,6 +163,22 @@ func (f *Features) Read(c *Call) {
 		f.text(rest[max(0, len(rest)-tailBytes):], ofTail)
 	}
 }
+
+// isMessage reports whether an object is a text in words with addresses, codes and other values behind it. A record
+// begins with what tells which thing it is of.
+func isMessage(d *loosejson.Doc) bool {
+	first := d.Nodes[0].Child
+	for c := first; c != 0; c = d.Nodes[c].Next {
+		n := &d.Nodes[c]
+		if speaks := n.Kind == loosejson.String && strings.ContainsFunc(n.Val, isOfWords); n.Child != 0 || speaks != (c == first) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOfWords reports whether a character is in texts rather than in names and codes.
+func isOfWords(r rune) bool { return r == ' ' || r >= utf8.RuneSelf }
 
 // readInput remembers the words of the input: what the call itself brought says
 // nothing of how it went.
