@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,11 +93,18 @@ func repeats(leaves []Leaf) (n float64) {
 }
 
 // types is the hypothesis that a value is nothing that good calls gave: a text for a number, or one object for a list of
-// them. Where a fraction worked, every number may. good is how many calls were good.
+// them. Where a fraction worked, every number may, and where numbers and digits in texts did, no other text. good is how many
+// calls were good.
 func (c *column) types(good float64) []hypothesis {
 	set := c.texts.of(1, 0)
 	if slices.Contains(set, aNumber) && !slices.Contains(set, aWhole) {
 		set = append(set, aWhole)
+	}
+	switch texts := slices.Contains(set, aDigits); {
+	case slices.Contains(set, aText), texts && !slices.Contains(set, aWhole):
+		set = append(set, aText, aDigits) // that all were digits says little where none was a number
+	case texts:
+		set = append(set, aNumber)
 	}
 	if c.good < minGood || !slices.ContainsFunc(c.texts.of(0, 1), func(t string) bool { return !slices.Contains(set, t) }) {
 		return nil
@@ -112,6 +120,7 @@ func (c *column) types(good float64) []hypothesis {
 // What values are, as lines name it.
 const (
 	aText   = "text"
+	aDigits = "digits" // a text that is a number; no line names it
 	aNumber = "a number"
 	aWhole  = "a whole number"
 	aTruth  = "true or false"
@@ -127,6 +136,8 @@ var ofElements = map[LeafKind]string{Object: " of objects", Array: " of lists", 
 // list, which says nothing of its elements.
 func typeOf(leaves []Leaf) string {
 	switch l := &leaves[0]; {
+	case l.Kind == Text && digits(l.Text):
+		return aDigits
 	case l.Kind == Text:
 		return aText
 	case l.Kind == Number && l.Number == math.Trunc(l.Number):
@@ -145,6 +156,12 @@ func typeOf(leaves []Leaf) string {
 		return aList
 	}
 	return aTruth
+}
+
+// digits reports whether a text is a number.
+func digits(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil && strings.Trim(s, "+-.0123456789") == ""
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }

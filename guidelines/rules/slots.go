@@ -160,7 +160,9 @@ func formsShown(forms []string) (show []string) {
 // typesShown are the types of good calls as a line names them.
 func typesShown(set []string) []string {
 	number := slices.Contains(set, aNumber)
-	return slices.DeleteFunc(slices.Clone(set), func(t string) bool { return t == leftOut || number && t == aWhole })
+	shown := slices.DeleteFunc(slices.Clone(set), func(t string) bool { return t == leftOut || t == aDigits || number && t == aWhole })
+	slices.Sort(shown)
+	return slices.Compact(shown)
 }
 
 // typesSaid notes which types were refused, and says so of null.

@@ -29,6 +29,8 @@ func TestAValueOfAnotherTypeIsToldAndMended(t *testing.T) {
 		{"a word for a number", []string{`%d`}, []string{`"high"`, `"low"`}, "", "Give `v` as a whole number"},
 		{"a fraction", []string{`%d`}, []string{`2.5`, `7.25`}, "", "Give `v` as a whole number"},
 		{"a text for any number", []string{`%d.5`, `%d`}, []string{`"7"`, `"1.5"`}, `7`, "Give `v` as a number"},
+		{"a word for a number that may stand in a text", []string{`%d`, `"%d.50"`}, []string{`"ten"`, `"12 euro"`}, "", "Give `v` as a number"},
+		{"a number for digits", []string{`"%d"`}, []string{`7`, `12`}, `"7"`, "Give `v` as text"},
 		{"a number for a text", []string{`"room %d"`}, []string{`7`, `12`}, `"7"`, "Give `v` as text"},
 		{"a word for a truth value", []string{`true`, `false`}, []string{`"true"`, `"no"`}, `true`, "Give `v` as true or false"},
 		{"null", []string{`%d`}, []string{`null`}, "", "Give `v` as a whole number, not null"},
