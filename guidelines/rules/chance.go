@@ -140,7 +140,8 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	if c.written() {
 		return float64(s.finer) * sets // see different: what is rare is rare enough among different texts
 	}
-	if c.refined() && !c.ofType() {
+	plain := c.ofType() || c.named(kind) && !c.property() && (c.what == is || c.what == notIn) // a value of elements, where messages name it
+	if c.refined() && !plain {
 		return float64(rarer*s.finer) * sets
 	}
 	if c.p == "" {

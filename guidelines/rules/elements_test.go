@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -310,6 +311,28 @@ func TestOneOfTwoIsEnoughOnlyWhereGoodCallsDidWithoutEach(t *testing.T) {
 		}
 		if got := lines(Find("own", calls)); got != line {
 			t.Errorf("got %q, want %q", got, line)
+		}
+	}
+}
+
+// One refusal that names the member is enough for a hint, in a list as elsewhere.
+func TestAHintTellsOfElementsThatAMessageNames(t *testing.T) {
+	t.Parallel()
+	for _, input := range []string{`{"kind":%q,"id":"%016x","score":%d}`, `{"data":[{"kind":%q,"id":"%016x","name":"tone","result":{"label":"good","score":%d}}]}`} {
+		var calls []Call
+		for i := range 60 {
+			kind, message := []string{"CODE", "HUMAN", "LLM"}[i%3], ""
+			if i == 20 {
+				kind, message = "human", "kind: input should be 'LLM', 'CODE' or 'HUMAN'"
+			}
+			calls = append(calls, call(i, fmt.Sprintf(input, kind, i*7919, i%2), message))
+		}
+		hints := Hints("own", calls, Find("own", calls))
+		for kind, warned := range map[string]bool{"human": true, "LLM": false} {
+			p := Plan(&Call{Input: json.RawMessage(fmt.Sprintf(input, kind, 1, 1))})
+			if got := slices.ContainsFunc(hints, func(h Rule) bool { return h.Holds(p) }); got != warned {
+				t.Errorf("%q in %s is warned of: %v, by %q", kind, input, got, lines(hints))
+			}
 		}
 	}
 }
