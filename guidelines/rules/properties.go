@@ -160,8 +160,11 @@ func typeOf(leaves []Leaf) string {
 
 // digits reports whether a text is a number.
 func digits(s string) bool {
+	if strings.Trim(s, "+-.0123456789") != "" {
+		return false
+	}
 	_, err := strconv.ParseFloat(s, 64)
-	return err == nil && strings.Trim(s, "+-.0123456789") == ""
+	return err == nil
 }
 
 func numbered(n float64) value { return value{kind: number, num: n, text: plain(n)} }
