@@ -77,6 +77,12 @@ func TestConditionsThatCallsBearOutBecomeRules(t *testing.T) {
 			}
 			return `{"q":"a","force":true}`, ""
 		}, "Always give `force`, such as true"},
+		{"a parameter that is missing, of two values of which one was given once", func(i int) (string, string) {
+			if i%4 == 0 {
+				return `{"q":"a"}`, "x1"
+			}
+			return fmt.Sprintf(`{"q":"a","kind":%q}`, []string{"new", "old"}[max(0, 2-i)]), ""
+		}, "Always give `kind`"},
 		{"a parameter of two values that is missing", func(i int) (string, string) {
 			if i%4 == 0 {
 				return `{"q":"a"}`, "x1"
