@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -142,7 +141,6 @@ type mcpWrapCmd struct {
 	Journal     string   `env:"MEMORYD_JOURNAL" help:"Folder for calls that cannot be delivered yet (default: memoryd in the user's cache folder; - for none)."`
 	Remote      string   `placeholder:"URL" help:"Wrap a server at this address (streamable HTTP) instead of a command. MEMORYD_REMOTE_TOKEN is sent as its bearer token."`
 	Was         string   `hidden:"" help:"The client's entry that the wrapper replaced, for uninstall."`
-	Listen      string   `placeholder:"ADDR" help:"With --remote: serve HTTP on this address of this machine instead of stdio."`
 	Command     []string `arg:"" optional:"" passthrough:"" help:"The server: its program and arguments, after --."`
 }
 
@@ -150,9 +148,6 @@ type mcpWrapCmd struct {
 func (c *mcpWrapCmd) Validate() error {
 	if (len(c.command()) == 0) == (c.Remote == "") {
 		return errors.New("name one server: memoryd mcp-wrap -- COMMAND [ARGUMENT...], or memoryd mcp-wrap --remote URL")
-	}
-	if c.Listen != "" && c.Remote == "" {
-		return errors.New("--listen goes with --remote")
 	}
 	return nil
 }
@@ -171,10 +166,16 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	memory := c.open(log)
 	outbox := mcp.NewOutbox(memory, c.journal(), log)
 	outbox.Start(context.WithoutCancel(ctx))
-	code, err := c.serve(ctx, std, c.command(), mcp.NewWrapper(mcp.Options{
+	w := mcp.NewWrapper(mcp.Options{
 		Name: c.Name, Run: c.RunID, Enrich: c.Enrich, Warn: c.Warn, StopRepeats: c.StopRepeats,
 		Memory: memory, Outbox: outbox, Log: log,
-	}))
+	})
+	code, err := 0, error(nil)
+	if c.Remote != "" {
+		err = w.Bridge(ctx, mcp.Remote{URL: c.Remote, Token: os.Getenv("MEMORYD_REMOTE_TOKEN")}, std.in, std.out)
+	} else {
+		code, err = w.Serve(ctx, c.command(), std.in, std.out, std.err)
+	}
 	outbox.Stop()
 	if n := outbox.Dropped(); n > 0 {
 		log.WarnContext(ctx, "calls were lost", "calls", n)
@@ -203,31 +204,4 @@ func journalDir() string {
 		return ""
 	}
 	return filepath.Join(cache, "memoryd", "journal")
-}
-
-func (c *mcpWrapCmd) serve(ctx context.Context, std streams, command []string, w *mcp.Wrapper) (int, error) {
-	remote := mcp.Remote{URL: c.Remote, Token: os.Getenv("MEMORYD_REMOTE_TOKEN")}
-	switch {
-	case c.Remote == "":
-		return w.Serve(ctx, command, std.in, std.out, std.err)
-	case c.Listen == "":
-		return 0, w.Bridge(ctx, remote, std.in, std.out)
-	}
-	proxy, err := w.Proxy(remote)
-	if err != nil {
-		return 0, err
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
-	if err != nil {
-		return 0, fmt.Errorf("--listen: %w", err)
-	}
-	server := &http.Server{Handler: proxy, ReadHeaderTimeout: readHeaderTimeout}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	if _, err := fmt.Fprintf(std.out, "memoryd mcp-wrap is ready on http://%s before %s\n", listener.Addr(), c.Remote); err != nil {
-		return 0, err
-	}
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return 0, err
-	}
-	return 0, nil
 }

@@ -66,7 +66,7 @@ func checkTopic(app *kong.Application, words []string) error {
 }
 
 // forms are flags whose text has a form, whatever command has them.
-var forms = map[string]func(string) error{"url": checkURL, "remote": checkURL, "listen": checkHostPort, "from": checkHostPort}
+var forms = map[string]func(string) error{"url": checkURL, "remote": checkURL, "listen": checkHostPort}
 
 // mayBeEmpty are flags whose empty text means something. Any other that is given an
 // empty text comes from a variable of a shell that is not set.

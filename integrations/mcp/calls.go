@@ -112,14 +112,12 @@ func newCalls(now func() time.Time, tell func(openCall, outcome)) *calls {
 	}
 }
 
-// sent looks at a message from the client. scope tells apart clients that may use
-// the same ids: "", or the session, if there is one, and the request's number, each
-// with a space behind it. note, if not nil, gives what is known of the call by the time its
-// result comes.
-func (c *calls) sent(scope string, m message, note func(server string, p callParams) <-chan string) {
+// sent looks at a message from the client. note, if not nil, gives what is known of the call by
+// the time its result comes.
+func (c *calls) sent(m message, note func(server string, p callParams) <-chan string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := scope + string(m.ID)
+	id := string(m.ID)
 	switch m.Method {
 	case "tools/call":
 		var p callParams
@@ -146,8 +144,10 @@ func (c *calls) sent(scope string, m message, note func(server string, p callPar
 		p := in(m.Params)
 		c.client = cmp.Or(p.Text("clientInfo.name"), loosejson.MembersOf(meta(p, "clientInfo")).Text("name"), c.client)
 	case "notifications/cancelled":
-		if of := in(m.Params)["requestId"]; len(of) > 0 {
-			c.cancelled(scope, string(of))
+		of := string(in(m.Params)["requestId"])
+		if call, ok := c.open[of]; ok {
+			delete(c.open, of)
+			c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
 		}
 	}
 }
@@ -159,18 +159,6 @@ func (c *calls) ask(id string, a ask) {
 	}
 }
 
-// cancelled tells the call that a client gives up: in its scope or, where that is a
-// request of a session, in another request of the session.
-func (c *calls) cancelled(scope, id string) {
-	session, _, _ := strings.Cut(scope, " ")
-	for key, call := range c.open {
-		if key == scope+id || session != "" && strings.HasPrefix(key, session+" ") && strings.HasSuffix(key, " "+id) {
-			delete(c.open, key)
-			c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
-		}
-	}
-}
-
 // reply is what a message from the server answers.
 type reply struct {
 	list bool     // a list of tools
@@ -178,8 +166,8 @@ type reply struct {
 	done bool     // call is set
 }
 
-// received looks at a message from the server to a client of the scope.
-func (c *calls) received(scope string, m message) reply {
+// received looks at a message from the server.
+func (c *calls) received(m message) reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.Method == "notifications/tasks" || m.Method == "notifications/tasks/status" {
@@ -188,7 +176,7 @@ func (c *calls) received(scope string, m message) reply {
 	if !m.response() {
 		return reply{}
 	}
-	id := scope + string(m.ID)
+	id := string(m.ID)
 	if call, ok := c.open[id]; ok {
 		delete(c.open, id)
 		return c.callResult(call, m)
@@ -254,18 +242,6 @@ func (c *calls) taskResult(body json.RawMessage, asked string) reply {
 	delete(c.tasks, task)
 	c.tell(call, outcome{text: outputOf(final), failed: final.Is("isError") || status == "failed", cancelled: status == "cancelled"})
 	return reply{}
-}
-
-// close forgets what was asked under an id of the scope, and tells the call that is still
-// open under it, if there is one, as ended so.
-func (c *calls) close(scope string, id json.RawMessage, how outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.asks, scope+string(id))
-	if call, ok := c.open[scope+string(id)]; ok {
-		delete(c.open, scope+string(id))
-		c.tell(call, how)
-	}
 }
 
 // abandon tells all calls that are still open as failed.

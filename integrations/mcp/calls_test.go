@@ -12,21 +12,11 @@ func TestRequestsThatAreNeverAnsweredAreForgotten(t *testing.T) {
 	for _, method := range []string{"tools/call", "tools/list", "initialize", "server/discover", "tasks/get"} {
 		c := newCalls(time.Now, func(openCall, outcome) {})
 		for i := range maxOpen + 100 {
-			c.sent("", message{ID: json.RawMessage(strconv.Itoa(i)), Method: method, Params: json.RawMessage(`{"taskId":"t"}`)}, nil)
+			c.sent(message{ID: json.RawMessage(strconv.Itoa(i)), Method: method, Params: json.RawMessage(`{"taskId":"t"}`)}, nil)
 		}
 		if n := c.underWay(); n != maxOpen {
 			t.Errorf("%s: %d requests are kept", method, n)
 		}
-	}
-}
-
-// A client of the proxy may leave before its list arrives.
-func TestARequestWhoseClientLeftIsForgotten(t *testing.T) {
-	c := newCalls(time.Now, func(openCall, outcome) {})
-	c.sent("s 1 ", message{ID: json.RawMessage("7"), Method: "tools/list"}, nil)
-	c.close("s 1 ", json.RawMessage("7"), outcome{})
-	if n := c.underWay(); n != 0 {
-		t.Errorf("%d requests are kept", n)
 	}
 }
 

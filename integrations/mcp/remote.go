@@ -1,19 +1,14 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"memoryd/internal/lifecycle"
@@ -24,9 +19,6 @@ type Remote struct {
 	URL   string
 	Token string // sent as the bearer token; "" for none
 }
-
-// maxRequest bounds a request that the proxy reads as a whole.
-const maxRequest = 64 << 20
 
 // bridge carries the lines of a stdio client to a remote server.
 type bridge struct {
@@ -294,145 +286,4 @@ func events(stream io.Reader, f func(data []byte) error) error {
 		return f(data)
 	}
 	return err
-}
-
-// Proxy is a local HTTP server in front of a remote one. It forwards headers and bodies
-// unchanged, except for what Options add. It answers requests of its own origin and host
-// only.
-func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
-	upstream, err := url.Parse(remote.URL)
-	if err != nil || upstream.Host == "" {
-		return nil, fmt.Errorf("--remote: %q is not the address of a server", remote.URL)
-	}
-	p := &httputil.ReverseProxy{
-		FlushInterval: -1,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL = upstream
-			r.Out.Host = upstream.Host
-			r.Out.Header.Del("Accept-Encoding")
-			r.Out.Header.Del("Origin")
-			if remote.Token != "" {
-				r.Out.Header.Set("Authorization", "Bearer "+remote.Token)
-			}
-		},
-		ModifyResponse: w.proxied,
-		ErrorHandler: func(rw http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() != nil {
-				return // the client left
-			}
-			w.closeScope(r, outcome{text: "The server cannot be reached: " + err.Error(), failed: true})
-			http.Error(rw, "the MCP server cannot be reached", http.StatusBadGateway)
-		},
-	}
-	var posts atomic.Int64
-	handler := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !localHost(r.Host) {
-			http.Error(rw, "this proxy answers only requests for names of this machine", http.StatusMisdirectedRequest)
-			return
-		}
-		if r.Method != http.MethodPost {
-			p.ServeHTTP(rw, r)
-			return
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxRequest))
-		if err != nil {
-			http.Error(rw, err.Error(), http.StatusRequestEntityTooLarge)
-			return
-		}
-		scope := scoped{r.Header.Get("Mcp-Session-Id") + " " + strconv.FormatInt(posts.Add(1), 10) + " ", messages(body)}
-		if answer := w.sent(scope.name, scope.messages); answer != nil {
-			rw.Header().Set("Content-Type", "application/json")
-			_, _ = rw.Write(answer)
-			return
-		}
-		r = r.WithContext(context.WithValue(r.Context(), scopeKey{}, scope))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		// A client that closes the response has cancelled; an answered call is closed by then.
-		defer w.closeScope(r, outcome{text: "Cancelled by the client before it ended", cancelled: true})
-		p.ServeHTTP(rw, r)
-	})
-	return http.NewCrossOriginProtection().Handler(handler), nil
-}
-
-// scoped is what the proxy remembers of a request until its response.
-type scoped struct {
-	name     string
-	messages []message
-}
-
-type scopeKey struct{}
-
-func (w *Wrapper) closeScope(r *http.Request, how outcome) {
-	scope, ok := r.Context().Value(scopeKey{}).(scoped)
-	if !ok {
-		return
-	}
-	for _, m := range scope.messages {
-		w.calls.close(scope.name, m.ID, how)
-	}
-}
-
-// proxied looks at a response and enriches it where that was asked for.
-func (w *Wrapper) proxied(resp *http.Response) error {
-	scope, ok := resp.Request.Context().Value(scopeKey{}).(scoped)
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	switch {
-	case !ok:
-	case kind == "application/json":
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return err
-		}
-		resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
-		text = bytes.TrimSuffix(w.received(scope.name, text), []byte("\n"))
-		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-		resp.Header.Set("Content-Length", strconv.Itoa(len(text)))
-	case kind == "text/event-stream":
-		resp.Body = &eventEditor{source: resp.Body, lines: bufio.NewReader(resp.Body), edit: func(data []byte) []byte {
-			return bytes.TrimSuffix(w.received(scope.name, data), []byte("\n"))
-		}}
-	}
-	return nil
-}
-
-// eventEditor passes a stream of events on, each with its data edited; an event
-// whose data stands on one line, as all of MCP's do, keeps its other lines.
-type eventEditor struct {
-	source io.Closer
-	lines  *bufio.Reader
-	edit   func([]byte) []byte
-	ready  []byte
-	err    error
-}
-
-func (e *eventEditor) Read(p []byte) (int, error) {
-	for len(e.ready) == 0 && e.err == nil {
-		var line []byte
-		line, e.err = e.lines.ReadBytes('\n')
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = bytes.TrimSpace(data)
-			if edited := e.edit(data); !bytes.Equal(edited, data) {
-				line = append(append([]byte("data: "), edited...), '\n')
-			}
-		}
-		e.ready = line
-	}
-	if len(e.ready) == 0 {
-		return 0, e.err
-	}
-	n := copy(p, e.ready)
-	e.ready = e.ready[n:]
-	return n, nil
-}
-
-func (e *eventEditor) Close() error { return e.source.Close() }
-
-// localHost reports whether a Host header names this machine: with any other
-// name a page of another site could reach the proxy.
-func localHost(host string) bool {
-	name := host
-	if u, err := url.Parse("http://" + host); err == nil {
-		name = u.Hostname()
-	}
-	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }

@@ -162,35 +162,35 @@ func (l *lineWriter) write(line []byte) error {
 
 // fromClient looks at a line of the client and passes it on.
 func (w *Wrapper) fromClient(line []byte) error {
-	if answer := w.sent("", messages(line)); answer != nil {
+	if answer := w.sent(messages(line)); answer != nil {
 		return w.toClient.write(answer)
 	}
 	return w.toServer.write(line)
 }
 
 // fromServer looks at a line of the server and passes it on.
-func (w *Wrapper) fromServer(line []byte) error { return w.toClient.write(w.received("", line)) }
+func (w *Wrapper) fromServer(line []byte) error { return w.toClient.write(w.received(line)) }
 
 // sent looks at what a client sends. It gives an answer where the server is not
 // to be asked.
-func (w *Wrapper) sent(scope string, all []message) []byte {
+func (w *Wrapper) sent(all []message) []byte {
 	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
 		if reason, again := w.repeats(all[0]); again {
 			return refusal(all[0], reason)
 		}
 	}
 	for _, m := range all {
-		w.calls.sent(scope, m, w.noteFor)
+		w.calls.sent(m, w.noteFor)
 	}
 	return nil
 }
 
 // received looks at what a server sends and gives what the client is to get:
 // the same, enriched where that was asked for. Batches pass unchanged.
-func (w *Wrapper) received(scope string, line []byte) []byte {
+func (w *Wrapper) received(line []byte) []byte {
 	all := messages(line)
 	for _, m := range all {
-		r := w.calls.received(scope, m)
+		r := w.calls.received(m)
 		if len(all) > 1 {
 			continue
 		}

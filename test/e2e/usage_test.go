@@ -86,7 +86,6 @@ mcp install --client cursor --enrich meta | go with --wrap
 mcp-wrap | name one server
 mcp-wrap --remote http://x -- prog | name one server
 mcp-wrap --remote nothing:// | --remote: must be an address
-mcp-wrap --listen 127.0.0.1:0 -- prog | --listen goes with --remote
 export | expected "<file>"
 export a b | unexpected argument b
 restore | expected "<file>"
