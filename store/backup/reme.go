@@ -23,11 +23,9 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 
 // reMe reads the tool memories of a ReMe server: lines of its dump, or nodes of its local store.
 //
-// A call keeps its summary, evaluation and score. It counts as judged, by reMeJudge, if it
-// has a summary or an evaluation; otherwise it waits for a judge. A score other than 0, 0.5
-// and 1 becomes the nearest of them. What of a call has no place here (an unusual score,
-// another tool's name, unknown members) is kept in its metadata under "reme". The guideline
-// keeps its author.
+// A call is read as one that is sent, and keeps its summary, evaluation and score. It counts as
+// judged, by reMeJudge, if it has a summary or an evaluation; otherwise it waits for a judge. A score
+// other than 0, 0.5 and 1 becomes the nearest of them. The guideline keeps its author.
 //
 // Calls get the keys that they would have got if they had been sent, so that a call that was
 // imported or sent before is recognised.
@@ -36,69 +34,63 @@ type reMe struct {
 	now  func() time.Time // the time of calls without one
 }
 
-// members are the members of a JSON object; what has been read is taken out.
-type members map[string]jsontext.Value
+// reMeMemory is a memory in either of its shapes.
+type reMeMemory struct {
+	Workspace string         `json:"workspace_id"`
+	Kind      string         `json:"memory_type"`
+	WhenToUse string         `json:"when_to_use"`
+	Content   string         `json:"content"`
+	Author    string         `json:"author"`
+	Created   string         `json:"time_created"`
+	Modified  string         `json:"time_modified"`
+	Calls     jsontext.Value `json:"tool_call_results"`
+	Metadata  jsontext.Value `json:"metadata"`
+}
 
-// memory reads a line in either of the two shapes.
+// memory reads a line. One without a memory_type is a vector node: its content is the memory's
+// when_to_use, and all else is in its metadata.
 func (o reMe) memory(b []byte) (Memory, error) {
-	m := members{}
+	var m reMeMemory
 	if err := json.Unmarshal(b, &m, lenient); err != nil {
 		return Memory{}, notALine(err)
 	}
-	if _, named := m["memory_type"]; !named && m["metadata"].Kind() == '{' {
-		return o.node(m)
-	}
-	return o.tool(m)
-}
-
-// node reads a vector node: its content is the memory's when_to_use, and all else
-// is in its metadata.
-func (o reMe) node(m members) (Memory, error) {
-	inner := members{}
-	if err := json.Unmarshal(m["metadata"], &inner, lenient); err != nil {
-		return Memory{}, invalid("metadata: not an object")
-	}
-	for from, to := range map[string]string{"content": "when_to_use", "workspace_id": "workspace_id"} {
-		if v, there := m[from]; there {
-			inner[to] = v
+	if m.Kind == "" && m.Metadata.Kind() == '{' {
+		node := m
+		if err := json.Unmarshal(node.Metadata, &m, lenient); err != nil {
+			return Memory{}, notALine(err)
 		}
+		m.WhenToUse, m.Workspace = node.Content, cmp.Or(node.Workspace, m.Workspace)
 	}
-	return o.tool(inner)
+	return o.tool(&m)
 }
 
 // tool reads a tool memory.
-func (o reMe) tool(m members) (Memory, error) {
-	if kind, _ := textOf(m["memory_type"]); kind != "tool" {
-		return Memory{}, invalid("a memory of type %.40q, not of a tool", kind)
+func (o reMe) tool(m *reMeMemory) (Memory, error) {
+	if m.Kind != "tool" {
+		return Memory{}, invalid("a memory of type %.40q, not of a tool", m.Kind)
 	}
-	var out Memory
-	t := &out.Tool
-	workspace, _ := textOf(m["workspace_id"])
-	t.Workspace = cmp.Or(workspace, memoryd.DefaultWorkspace)
-	name, ok := textOf(m["when_to_use"])
-	if !ok || name == "" {
-		return out, invalid("when_to_use: the tool's name is missing")
+	if m.WhenToUse == "" {
+		return Memory{}, invalid("when_to_use: the tool's name is missing")
 	}
-	t.Tool = name
-	list, err := callList(m["tool_call_results"])
+	ref := memoryd.ToolRef{Workspace: cmp.Or(m.Workspace, memoryd.DefaultWorkspace), Tool: m.WhenToUse}
+	list, err := callList(m.Calls)
 	if err != nil {
-		return out, err
+		return Memory{}, err
 	}
-	calls, through, err := o.calls(t.ToolRef, list)
+	calls, through, err := o.calls(ref, list)
 	if err != nil {
-		return out, err
+		return Memory{}, err
 	}
-	out.Calls = calls
-	o.complete(t, calls, m)
-	o.guideline(t, through, m)
+	out := Memory{Tool: memoryd.Tool{ToolRef: ref}, Calls: calls}
+	o.complete(&out.Tool, calls, m)
+	o.guideline(&out.Tool, through, m)
 	return out, out.check()
 }
 
 // callList is the calls, which may be a JSON array within a string.
 func callList(v jsontext.Value) ([]jsontext.Value, error) {
 	if v.Kind() == '"' {
-		s, _ := textOf(v)
-		v = jsontext.Value(s)
+		v = jsontext.Value(memoryd.Unquote(v))
 	}
 	var list []jsontext.Value
 	if len(v) > 0 {
@@ -112,8 +104,65 @@ func callList(v jsontext.Value) ([]jsontext.Value, error) {
 	return list, nil
 }
 
+// calls reads the calls of a memory and reports up to which of them, by number,
+// the guideline was written. A call that is there twice, with the same time and
+// id, is one.
+func (o reMe) calls(ref memoryd.ToolRef, list []jsontext.Value) (calls []memoryd.Call, through int64, err error) {
+	known := map[memoryd.CallKey]bool{}
+	alike := map[string]int{} // calls of equal content without time and id
+	for i, v := range list {
+		line, err := memoryd.ParseCall(v)
+		if err != nil {
+			return nil, 0, invalid("tool_call_results: item %d: %s", i, err)
+		}
+		c := o.call(ref, &line, alike)
+		if known[c.Key] {
+			continue
+		}
+		known[c.Key] = true
+		c.Seq = int64(len(calls)) + 1
+		if line.IsSummarized {
+			through = c.Seq
+		}
+		calls = append(calls, c)
+	}
+	return calls, through, nil
+}
+
+// call makes the call of a line.
+func (o reMe) call(ref memoryd.ToolRef, line *memoryd.CallLine, alike map[string]int) memoryd.Call {
+	c := line.Call()
+	c.ToolRef = ref
+	if line.Summary != "" || line.Evaluation != "" {
+		c.Evaluation = memoryd.Evaluation{
+			State: memoryd.Judged, Score: nearest(line.Score), Summary: line.Summary, Evaluation: line.Evaluation,
+			JudgedBy: reMeJudge, JudgeVersion: reMeJudgeVersion,
+		}
+	}
+	id := c.Identity()
+	content := memoryd.HashOf(c.Input, c.Output)
+	if id.CreateTime == "" && id.ToolCallID == "" {
+		alike[content]++
+		id.RequestKey, id.Index = reMeJudgeVersion, alike[content]
+	}
+	c.Key, c.Hash = id.Key(), cmp.Or(c.Hash, content)
+	c.Time = o.timeOf(c.CreateTime, o.now())
+	c.CreateTime = cmp.Or(c.CreateTime, c.Time.Format(memoryd.TimeLayout))
+	return c
+}
+
+func nearest(score float64) float64 {
+	switch {
+	case score < 0.25:
+		return memoryd.ScoreFailure
+	case score < 0.75:
+		return memoryd.ScorePartial
+	}
+	return memoryd.ScoreSuccess
+}
+
 // complete fills in what follows from the calls.
-func (o reMe) complete(t *memoryd.Tool, calls []memoryd.Call, m members) {
+func (o reMe) complete(t *memoryd.Tool, calls []memoryd.Call, m *reMeMemory) {
 	n := int64(len(calls))
 	t.Lifetime, t.Kept, t.Revision = n, len(calls), n
 	seen := map[string]bool{}
@@ -129,20 +178,18 @@ func (o reMe) complete(t *memoryd.Tool, calls []memoryd.Call, m members) {
 		}
 		seen[content] = true
 	}
-	t.Created = o.timeOf(m["time_created"], calls[0].Time)
-	t.Modified = o.timeOf(m["time_modified"], calls[n-1].Time)
+	t.Created = o.timeOf(m.Created, calls[0].Time)
+	t.Modified = o.timeOf(m.Modified, calls[n-1].Time)
 }
 
 // guideline takes the text over. One that was written from all calls is up to
 // date; another one is not.
-func (o reMe) guideline(t *memoryd.Tool, through int64, m members) {
-	content, _ := textOf(m["content"])
-	if content == "" {
+func (o reMe) guideline(t *memoryd.Tool, through int64, m *reMeMemory) {
+	if m.Content == "" {
 		return
 	}
-	author, _ := textOf(m["author"])
 	t.Guideline = memoryd.Guideline{
-		Revision: 1, Content: content, Author: author, BasedOn: through, ThroughSeq: through, Written: t.Modified,
+		Revision: 1, Content: m.Content, Author: m.Author, BasedOn: through, ThroughSeq: through, Written: t.Modified,
 	}
 	if through == t.Lifetime {
 		t.Guideline.BasedOn = t.Revision
@@ -150,24 +197,9 @@ func (o reMe) guideline(t *memoryd.Tool, through int64, m members) {
 }
 
 // timeOf reads a time that may be missing.
-func (o reMe) timeOf(v jsontext.Value, otherwise time.Time) time.Time {
-	s, _ := textOf(v)
-	if t, err := o.parseTime(s); err == nil {
+func (o reMe) timeOf(s string, otherwise time.Time) time.Time {
+	if t, err := memoryd.ParseTime(s, o.zone); err == nil {
 		return t
 	}
 	return otherwise
-}
-
-func (o reMe) parseTime(s string) (time.Time, error) {
-	return memoryd.ParseTime(s, o.zone)
-}
-
-// textOf reads a string.
-func textOf(v jsontext.Value) (string, bool) {
-	if v.Kind() != '"' {
-		return "", false
-	}
-	var s string
-	err := json.Unmarshal(v, &s, lenient)
-	return s, err == nil
 }
