@@ -86,18 +86,19 @@ func (s *search) propose(cols []column) []hypothesis {
 }
 
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
-// those that say the same of both only for the first of the two. One that no good call gave is to blame alone.
+// those that say the same of both only for the first of the two. Of two that no good call gave, nothing shows that
+// they go wrong together alone, nor how their values compare.
 func (c *column) beside(q *column, first bool) (out []hypothesis) {
-	if c.good == 0 || q.good == 0 {
-		return nil
-	}
 	if first && c.varies && q.varies {
-		out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: both, p: c.name, q: q.name})
+		out = append(out, hypothesis{what: apart, p: c.name, q: q.name})
+		if c.good > 0 || q.good > 0 {
+			out = append(out, hypothesis{what: both, p: c.name, q: q.name})
+		}
 		if c.spared && q.spared {
 			out = append(out, hypothesis{what: neither, p: c.name, q: q.name})
 		}
 	}
-	if !c.comparable(q) {
+	if c.good == 0 || q.good == 0 || !c.comparable(q) {
 		return out
 	}
 	if first {

@@ -61,3 +61,34 @@ func TestWhatNoGoodCallGaveIsNotToldWithAnother(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Two parameters of which no good call gave one: that they exclude or need each other forbids less than that
+// each is wrong, and says as much. Else nobody would ever give them as they work, and nothing would refute it.
+func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
+	for name, tc := range map[string]struct {
+		message, want string
+		good, bad     [2]string
+	}{
+		"one without a good call": {
+			"Choose between unit and code.", "Give `code` or `unit`, not both\n",
+			[2]string{`{"a":1,"code":"x"}`, `{"a":1}`},
+			[2]string{`{"a":1,"code":"x","unit":"m"}`, `{"a":1,"code":"y","unit":"m"}`},
+		},
+		"neither with one": {
+			"E17", "Give `batch` and `grade` together, or neither\n",
+			[2]string{`{"a":1}`, `{"a":1}`},
+			[2]string{`{"a":1,"batch":"x"}`, `{"a":1,"grade":4}`},
+		},
+	} {
+		var calls []Call
+		for i := range 20 {
+			calls = append(calls, good(i, tc.good[i%2]))
+		}
+		for i := range 8 {
+			calls = append(calls, bad(40+i, tc.bad[i%2], tc.message))
+		}
+		if got := lines(Find("own", calls)); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
