@@ -45,14 +45,13 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 // warns reports whether a rule that the call meets is warned of; other says that the failures are
 // those of one other source.
 func (m *Model) warns(r Rule, v *view, other bool) bool {
-	saysMore := v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure)
 	switch r {
 	case OnlyFailed:
-		return m.watched.has(r) && !other && !saysMore
+		return m.watched.has(r) && !other && !(v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure)) // which says more
 	case NeverWorked:
 		return m.watched.has(r) && !other
 	case FailedThrice, FailedTwice, FailedOnce:
-		return m.watched.has(r) && m.rates[r].Calls >= ownStreaks && !saysMore
+		return m.watched.has(r) && m.rates[r].Calls >= ownStreaks
 	}
 	return m.watched.has(r)
 }
