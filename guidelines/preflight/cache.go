@@ -201,6 +201,7 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	}
 	o := c.options(tool.ToolRef)
 	o.Tested, o.Hints = evidence.RulesAndHints(tool.Tool, obs)
+	o.Elsewhere = c.elsewhere(tool.ToolRef, obs)
 	isPart := limit > 0 && max(tool.Kept, len(obs)) > limit
 	if isPart {
 		obs = obs[max(0, len(obs)-limit):]

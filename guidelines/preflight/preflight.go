@@ -114,6 +114,8 @@ type Options struct {
 	// Hints warn only the source whose calls show them.
 	// They change no call, and hold back no change that a rule asks for.
 	Hints []Tested
+	// Elsewhere are rules of other tools. They warn of calls that break no rule of this one, and change no call.
+	Elsewhere []Elsewhere
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means
 	// no warnings.
 	FalseAlarms float64

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -82,8 +83,8 @@ func (v *view) given(path, tool string) []tested.Given {
 	return out
 }
 
-// broken are the warnings of the rules that a planned call breaks; of what else too little is known
-// for a rule where it breaks none.
+// broken are the warnings of the rules that a planned call breaks; where it breaks none, of those of other tools, else
+// of what too little is known of for a rule.
 func (m *Model) broken(v *view) []Warning {
 	var out []Warning
 	for _, t := range v.breaks {
@@ -92,9 +93,18 @@ func (m *Model) broken(v *view) []Warning {
 	if len(out) > 0 {
 		return out
 	}
+	p := m.plan(v, v.in.raw)
+	for i := range m.options.Elsewhere {
+		if t := &m.options.Elsewhere[i]; t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
+			out = append(out, t.warning())
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
 	for i := range m.options.Hints {
 		t := &m.options.Hints[i]
-		if t.Source != v.Source || !t.Holds(m.plan(v, v.in.raw)) || v.contradicts(t) {
+		if t.Source != v.Source || !t.Holds(p) || v.contradicts(t) {
 			continue
 		}
 		w := broke(t)
@@ -110,6 +120,14 @@ func broke(t *Tested) Warning {
 		Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
 		Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
 	}
+}
+
+// warning says where the rule was found. It stops no call: this tool bears it out by good calls alone.
+func (e *Elsewhere) warning() Warning {
+	w := broke(&e.Tested)
+	w.Text = fmt.Sprintf("%s: in `%s`, %s.", e.Line, e.Tool, e.Found())
+	w.Severity = cmp.Or(map[Severity]Severity{Stop: Ask}[w.Severity], w.Severity)
+	return w
 }
 
 // brokenBy lists the rules that a planned call breaks.

@@ -300,6 +300,16 @@ func (r *Rule) About() bool {
 	}
 }
 
+// Portable reports whether the rule is about the value of one parameter, whatever else a call gives: then it may hold
+// for another tool that has the parameter.
+func (r *Rule) Portable() bool {
+	h := &r.when
+	return r.Effect == Wrong && !r.Doubtful && !r.About() && h.p != "" && !h.paired() && h.where == "" && r.Parameter != ""
+}
+
+// Gives reports whether a planned call gives a parameter.
+func (p *Planned) Gives(parameter string) bool { return p.row.in[parameter].kind != absent }
+
 // MaxBefore is how many tools Before has at most.
 const MaxBefore = 16
 
