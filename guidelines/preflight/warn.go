@@ -46,8 +46,8 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 // those of one other source.
 func (m *Model) warns(r Rule, v *view, other bool) bool {
 	switch r {
-	case OnlyFailed:
-		return m.watched.has(r) && !other && !(v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure)) // which says more
+	case OnlyFailed: // that it failed in this run says more
+		return m.watched.has(r) && !other && (!v.met.has(RepeatsFailure) || !m.watched.has(RepeatsFailure))
 	case NeverWorked:
 		return m.watched.has(r) && !other
 	case FailedThrice, FailedTwice, FailedOnce:
