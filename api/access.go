@@ -38,7 +38,7 @@ type Mount struct {
 	// Bounds reports which limits of the API apply to a request. Counted requests use the server's
 	// capacity and the share of the Workspace, and are answered as a whole. Computing ones also
 	// wait for a slot of the scheduler, and release it before the answer is sent. The others
-	// (streams, files) are answered while they are written. nil means no limits: the handler calls
+	// (files) are answered while they are written. nil means no limits: the handler calls
 	// the API.
 	Bounds    func(r *http.Request) (counted, computing bool)
 	Workspace func(r *http.Request, body []byte) string

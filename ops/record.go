@@ -96,7 +96,6 @@ func (o *ParseToolCallResult) Run(ctx context.Context, r *validCalls) (*Recorded
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
-	o.Survey.Came(r.Calls, appended)
 	stored := time.Now()
 	if err := o.await(ctx, r, appended); err != nil {
 		return nil, err

@@ -2,16 +2,13 @@ package ui
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"mime"
 	"net/http"
 	"strconv"
-	"time"
 
 	"memoryd"
-	"memoryd/internal/lifecycle"
 	"memoryd/ops"
+	"memoryd/ops/survey"
 )
 
 // judge shows who judges, and how much is judged.
@@ -64,85 +61,23 @@ func (d *dashboard) sources(r *request) error {
 	return d.show(r, "sources.html", "sources", "Sources", counts)
 }
 
-// live is the page that calls arrive on.
+// liveView is the newest calls. Its page asks for itself again, until it is paused.
+type liveView struct {
+	callsView
+	Paused bool
+	Other  string // the address where it is not paused, or is
+}
+
 func (d *dashboard) live(r *request) error {
-	return d.show(r, "live.html", "live", "Live", nil)
-}
-
-// The pulse of a live view: how often it looks, how often it says that it is
-// there, how long a reader may take, and how many rows it is sent at a time.
-const (
-	liveEvery  = 400 * time.Millisecond
-	pingEvery  = 15 * time.Second
-	readWithin = 30 * time.Second
-	liveRows   = 50
-)
-
-// arrival is a row of the live view.
-type arrival struct {
-	Tool    string `json:"tool"`
-	Time    string `json:"time"`
-	Input   string `json:"input"`
-	Verdict string `json:"verdict"`
-	Class   string `json:"class"`
-	Summary string `json:"summary"`
-	URL     string `json:"url"`
-}
-
-// liveEvents tells of calls as they arrive. Of more than a reader can follow it
-// tells the newest and counts the others; the calls themselves wait for nobody.
-func (d *dashboard) liveEvents(r *request) error {
-	h := r.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	out := http.NewResponseController(r.w)
-	stop := d.Live.Watch()
-	defer stop()
-	_, number := d.Live.Since(r.Workspace, 0)
-	idle := time.Duration(0)
-	event := []byte(": here\n\n")
-	for {
-		if event != nil {
-			// Without deadlines, as behind a recorder, a reader may take its time.
-			_ = out.SetWriteDeadline(d.Now().Add(readWithin))
-			if _, err := r.w.Write(event); err != nil {
-				return nil
-			}
-			if err := out.Flush(); err != nil {
-				return nil
-			}
-			idle = 0
-		}
-		if !lifecycle.Sleep(r.Context(), liveEvery) || d.Live.Ended() {
-			return nil
-		}
-		list, now := d.Live.Since(r.Workspace, number)
-		event = nil
-		if len(list) > 0 {
-			event = d.arrivals(list, now-number)
-		} else if idle += liveEvery; idle >= pingEvery {
-			event = []byte(": here\n\n")
-		}
-		number = now
-	}
-}
-
-func (d *dashboard) arrivals(list []memoryd.Call, came int64) []byte {
-	shown := list[max(0, len(list)-liveRows):]
-	rows := make([]arrival, len(shown))
-	for i := range shown {
-		c := &shown[i]
-		v := verdictOf(c.Evaluation.State, c.Evaluation.Score)
-		rows[i] = arrival{
-			Tool: c.Tool, Time: c.Time.UTC().Format(time.RFC3339), Input: snippet(c.Input), Verdict: v.Word, Class: v.Class,
-			Summary: c.Evaluation.Summary, URL: link("call", "w", c.Workspace, "t", c.Tool, "k", c.Key.String()),
-		}
-	}
-	data, err := json.Marshal(map[string]any{"rows": rows, "missed": max(0, came-int64(len(shown)))})
+	found, err := d.find(r, survey.Filter{})
 	if err != nil {
-		return nil // rows are plain texts
+		return err
 	}
-	return fmt.Appendf(nil, "data: %s\n\n", data)
+	v := liveView{callsView: found, Paused: r.arg("paused") != "", Other: r.with("paused", "1")}
+	if v.Paused {
+		v.Other = r.with("paused", "")
+	}
+	return d.show(r, "live.html", "live", "Live", v)
 }
 
 // workspaces lists the workspaces, with what can be done to a whole one.

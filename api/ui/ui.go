@@ -28,7 +28,6 @@ import (
 	"memoryd"
 	"memoryd/internal/access"
 	"memoryd/ops"
-	"memoryd/ops/survey"
 )
 
 //go:embed templates/*.html
@@ -40,7 +39,6 @@ var staticFiles embed.FS
 // Deps are the dependencies of the dashboard.
 type Deps struct {
 	Flows  *ops.Flows
-	Live   *survey.Survey // tells of calls as they arrive
 	Checks []ops.Check
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -77,7 +75,7 @@ func Routes() []Route { return slices.Concat(viewRoutes(), changeRoutes()) }
 // do neither.
 func Bounds(r *http.Request) (counted, computing bool) {
 	switch {
-	case strings.HasPrefix(r.URL.Path, "/ui/static/"), r.URL.Path == "/ui/live/events", r.URL.Path == "/ui/export":
+	case strings.HasPrefix(r.URL.Path, "/ui/static/"), r.URL.Path == "/ui/export":
 		return false, false
 	case r.URL.Path == "/ui/rewrite", r.URL.Path == "/ui/compaction":
 		return true, false
@@ -115,7 +113,6 @@ func viewRoutes() []Route {
 		{"GET", "/ui/spend", access.Read, (*dashboard).spend},
 		{"GET", "/ui/sources", access.Read, (*dashboard).sources},
 		{"GET", "/ui/live", access.Read, (*dashboard).live},
-		{"GET", "/ui/live/events", access.Read, (*dashboard).liveEvents},
 		{"GET", "/ui/workspaces", access.Read, (*dashboard).workspaces},
 		{"GET", "/ui/export", access.Admin, (*dashboard).export},
 	}

@@ -271,7 +271,6 @@ func (a *app) drain(ctx context.Context) error {
 		return errors.Join(err, a.server.Shutdown(ctx))
 	})
 	a.judge.Stop()
-	a.survey.EndLive()
 	err := <-drained
 	if err != nil {
 		a.log.WarnContext(ctx, "running requests were cancelled at shutdown", "err", err)

@@ -64,7 +64,7 @@ func (a *app) mounts() ([]api.Mount, error) {
 		return mounts, nil
 	}
 	pages, err := ui.New(ui.Deps{
-		Flows: a.face.Flows, Live: a.survey, Checks: a.face.Checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
+		Flows: a.face.Flows, Checks: a.face.Checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
 		Retention: a.retention(), Hosts: hostsHere(os.UserHomeDir),
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {

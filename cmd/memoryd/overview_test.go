@@ -31,7 +31,7 @@ func TestTheFirstVisitSaysNothingOfWhatIsNotRead(t *testing.T) {
 	} {
 		flows := *p.app.face.Flows
 		flows.GetOverview = ops.FlowOf("get_overview", func(context.Context, ops.GetOverview) (ops.OverviewPage, error) { return tc.page, nil })
-		pages, err := ui.New(ui.Deps{Flows: &flows, Live: p.app.survey, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+		pages, err := ui.New(ui.Deps{Flows: &flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestAnEmptyServerShowsCommandsForTheHostsOnThisMachine(t *testing.T) {
 	}
 	p := newPages(t, "off")
 	hosts := hostsHere(func() (string, error) { return home, nil })
-	pages, err := ui.New(ui.Deps{Flows: p.app.face.Flows, Live: p.app.survey, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Hosts: hosts})
+	pages, err := ui.New(ui.Deps{Flows: p.app.face.Flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Hosts: hosts})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,7 +242,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		}
 	}
 	for _, r := range ui.Routes() {
-		if r.Method == "GET" && r.Path != "/ui/live/events" && r.Path != "/ui/export" {
+		if r.Method == "GET" && r.Path != "/ui/export" {
 			rec := p.ask("GET", r.Path+"?t=book_reservation&run=x&k="+key, "", "", "Accept-Encoding", "gzip")
 			if rec.Code != 200 || rec.Body.Len() > 300<<10 {
 				t.Errorf("%s: %d, %d bytes on the wire", r.Path, rec.Code, rec.Body.Len())
@@ -251,6 +251,26 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 	}
 	if rec := p.ask("GET", "/ui/export?w=default", "", ""); rec.Code != 200 || !strings.Contains(rec.Header().Get("Content-Disposition"), "memoryd-default.jsonl") || bytes.Count(rec.Body.Bytes(), []byte("\n")) < 100 {
 		t.Errorf("the export: %d %s, %d bytes", rec.Code, rec.Header().Get("Content-Disposition"), rec.Body.Len())
+	}
+}
+
+// The live view shows the newest call and asks for itself again, until it is paused.
+func TestTheLiveViewGoesOnUntilItIsPaused(t *testing.T) {
+	p := newPages(t, "off")
+	p.api("POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"input":"the newest","output":"o"}]}`, 200)
+	page := p.get("/ui/live", 200)
+	for range 100 {
+		if strings.Contains(page, "the newest") {
+			break
+		}
+		page = p.get("/ui/live", 200)
+	}
+	paused := p.get("/ui/live?paused=1", 200)
+	if !strings.Contains(page, "the newest") || !strings.Contains(page, `data-reload="2000"`) || !strings.Contains(page, `href="/ui/live?paused=1"`) {
+		t.Errorf("it does not go on:\n%.2000s", page)
+	}
+	if strings.Contains(paused, "data-reload") || !strings.Contains(paused, `href="/ui/live?"`) && !strings.Contains(paused, `href="/ui/live"`) {
+		t.Errorf("it is not paused:\n%.2000s", paused)
 	}
 }
 

@@ -44,7 +44,6 @@ type Survey struct {
 	store  Store
 	now    func() time.Time
 	worker *lifecycle.Worker
-	feed   feed
 
 	mu     sync.Mutex
 	states map[string]*workspaceState

@@ -153,26 +153,21 @@ func (b *tab) compact() {
 	}
 }
 
-// watch sends more calls than the live view keeps.
+// watch sees calls arrive, until it pauses.
 func (b *tab) watch() {
 	b.Helper()
+	add := func(input string) {
+		b.post("/add_tool_call_result", map[string]any{"tool_name": "live", "tool_call_results": []map[string]any{{"input": input, "output": "ok"}}})
+	}
 	b.visit("live")
-	b.wait(`document.getElementById("live-state").textContent.startsWith("Waiting")`)
-	for round := 1; round <= 5; round++ {
-		var calls []map[string]any
-		for i := range 80 {
-			calls = append(calls, map[string]any{"tool_name": "live", "input": fmt.Sprintf("call %d", 80*round+i), "output": "Error: no such file"})
-		}
-		b.post("/add_tool_call_result", map[string]any{"tool_call_results": calls, "async": true})
-		b.wait(fmt.Sprintf(`document.getElementById("live-state").textContent.startsWith("%d ")`, 80*round))
-	}
-	if rows := evaluate[int](b, `document.getElementById("live").rows.length`); rows != 200 {
-		b.Errorf("the live view holds %d rows, not 200", rows)
-	}
+	add("the first")
+	b.wait(`document.getElementById("main").textContent.includes("the first")`)
 	b.look("live with calls")
-	b.click("#live-pause")
-	b.post("/add_tool_call_result", map[string]any{"tool_name": "live", "tool_call_results": []map[string]any{{"input": "one more", "output": "ok"}}})
-	b.wait(`document.getElementById("live-state").textContent.includes("Paused; 401")`)
+	b.click(`a[href*="paused"]`)
+	b.wait(`document.querySelector("[data-reload]") === null`)
+	add("the second")
+	b.click(`.head a`)
+	b.wait(`document.getElementById("main").textContent.includes("the second")`)
 }
 
 // shop records made-up calls of a shop's agents, which make three mistakes, and opens the

@@ -1,5 +1,5 @@
-// What pages do beyond links and forms. Everything works without it, but for the
-// live view: keys, times in the reader's zone, forms that keep the reader's place.
+// What pages do beyond links and forms. Everything works without it: keys, times in the
+// reader's zone, forms that keep the reader's place, views that go on by themselves.
 "use strict";
 (() => {
   const all = (sel, root = document) => Array.from(root.querySelectorAll(sel));
@@ -92,6 +92,7 @@
       show(await answer.text(), answer.url, push);
     } catch {
       say("The server could not be reached.");
+      again();
     }
   };
   document.addEventListener("submit", (e) => {
@@ -124,68 +125,22 @@
     }
   });
 
-  // The live view keeps its newest rows and forgets the others.
-  const mostRows = 200;
-  let source = null;
-  const cell = (tag, parent, className, text) => {
-    const e = document.createElement(tag);
-    if (className) e.className = className;
-    if (text !== undefined) e.textContent = text;
-    parent.append(e);
-    return e;
-  };
-  const liveRow = (call) => {
-    const tr = document.createElement("tr");
-    tr.dataset.row = "";
-    tr.className = "fresh";
-    const head = cell("th", tr);
-    head.scope = "row";
-    const a = cell("a", head);
-    a.href = call.url;
-    cell("bdi", a, "", call.tool);
-    cell("br", head);
-    const t = cell("time", cell("span", head, "sub"), "", call.time);
-    t.dateTime = call.time;
-    cell("span", cell("td", tr), "chip " + call.class, call.verdict);
-    const text = cell("td", tr, "wide");
-    cell("bdi", cell("code", text, "one"), "", call.input);
-    cell("bdi", cell("span", text, "sub"), "", call.summary);
-    localTimes(tr);
-    return tr;
-  };
-  const live = () => {
-    if (source) source.close();
-    source = null;
-    const body = byId("live");
-    if (!body) return;
-    const state = byId("live-state"), pause = byId("live-pause");
-    let seen = 0, paused = false;
-    source = new EventSource(body.dataset.url);
-    source.onopen = () => { state.textContent = paused ? "Paused." : "Waiting for calls."; };
-    source.onerror = () => { state.textContent = "The server is away; trying again."; };
-    source.onmessage = (e) => {
-      const batch = JSON.parse(e.data);
-      seen += batch.rows.length + batch.missed;
-      if (paused) { state.textContent = `Paused; ${seen} calls came.`; return; }
-      const part = document.createDocumentFragment();
-      batch.rows.slice(-mostRows).reverse().forEach((call) => part.append(liveRow(call)));
-      body.prepend(part);
-      while (body.rows.length > mostRows) body.lastElementChild.remove();
-      state.textContent = `${seen} calls came.`;
-    };
-    pause.addEventListener("click", () => {
-      paused = !paused;
-      pause.setAttribute("aria-pressed", String(paused));
-      pause.textContent = paused ? "Go on" : "Pause";
-      state.textContent = paused ? "Paused." : "Waiting for calls.";
-    });
+  // A view that goes on asks for itself again, but not while nobody sees it, or the reader is
+  // at something in it.
+  const again = () => {
+    const asks = document.querySelector("[data-reload]");
+    if (!asks) return;
+    setTimeout(() => {
+      if (!asks.isConnected) return;
+      const waits = document.hidden || ![document.body, byId("main")].includes(document.activeElement);
+      if (waits) again(); else send(location.href, {}, false);
+    }, asks.dataset.reload);
   };
 
   const ready = () => {
     at = -1;
     localTimes(byId("main"));
-    live();
-    if (document.querySelector("[data-reload]")) setTimeout(() => { if (document.querySelector("[data-reload]")) send(location.href, {}, false); }, 500);
+    again();
   };
   ready();
 })();
