@@ -93,7 +93,7 @@ func said(r *request) *notice {
 // done sends the browser back to the page that the form came from.
 func (r *request) done(what string) error {
 	to, err := url.Parse(r.arg("back"))
-	if err != nil || to.Scheme != "" || to.Host != "" || to.Opaque != "" || !strings.HasPrefix(to.Path, "/ui/") {
+	if err != nil || !strings.HasPrefix(r.arg("back"), "/ui/") {
 		to = &url.URL{Path: "/ui/", RawQuery: url.Values{"w": {r.Workspace}}.Encode()}
 	}
 	q := to.Query()

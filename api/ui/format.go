@@ -59,14 +59,10 @@ func dict(pairs ...any) map[string]any {
 // count writes a whole number with thousands apart.
 func count(n any) string {
 	digits := fmt.Sprint(n)
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "\u202f" + digits[i:]
 	}
-	return sign + digits
+	return digits
 }
 
 func plural(n any, one, many string) string {
@@ -230,11 +226,7 @@ func long(s string) longText {
 	if cut := textsafe.HeadRunes(s, firstPart); len(s)-len(cut) > firstPart/4 {
 		first = cut
 	}
-	out := longText{First: spans(first), Left: left}
-	if rest := s[len(first):]; rest != "" {
-		out.More = spans(rest)
-	}
-	return out
+	return longText{First: spans(first), More: spans(s[len(first):]), Left: left}
 }
 
 // spans sets the marks of masked secrets apart.

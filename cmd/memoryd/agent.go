@@ -154,7 +154,7 @@ func (c preflightCmd) Run(ctx context.Context, std streams) error {
 		}
 		fmt.Fprintf(std.out, "%s %s\n", std.paint(colour, w.Severity+":"), onTerminal(w.Text, 0))
 	}
-	if got.Suggestion != nil && string(got.Suggestion) != "null" {
+	if string(got.Suggestion) != "null" {
 		fmt.Fprintf(std.out, "suggestion: %s\n", onTerminal(string(got.Suggestion), 0))
 	}
 	return nil
@@ -170,9 +170,11 @@ type correctCmd struct {
 }
 
 // Validate rejects scores other than the three. That is wrong usage.
-func (c correctCmd) Validate() error {
-	if c.Score != 0 && c.Score != 0.5 && c.Score != 1 {
-		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", c.Score)
+func (c correctCmd) Validate() error { return checkScore(c.Score) }
+
+func checkScore(score float64) error {
+	if !slices.Contains([]float64{0, 0.5, 1}, score) {
+		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", score)
 	}
 	return nil
 }

@@ -106,11 +106,19 @@ func (r reach) ask(way local.Way) asker {
 	}
 }
 
-// refused reports whether the server understood the request and will not serve it.
-func refused(err error) bool {
-	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Status == http.StatusOK
+// statusOf is the status that a server answered with an error; 0 is none.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		return e.Status
+	}
+	return 0
 }
+
+// refused reports whether the server understood the request and will not serve it.
+func refused(err error) bool { return statusOf(err) == http.StatusOK }
+
+// isUnknown reports whether a server answered that it does not know what was asked for.
+func isUnknown(err error) bool { return statusOf(err) == http.StatusNotFound }
 
 // printTable prints a list: its head and a line for each row, or the rows as JSON.
 func printTable[Row any](std streams, asJSON bool, head string, rows []Row, cells func(Row) []any) error {
@@ -227,7 +235,7 @@ func (c healthCmd) Run(ctx context.Context, std streams) error {
 	var r wire.Readiness
 	err := client.Server{URL: c.URL}.Do(ctx, client.Request{Method: http.MethodGet, Path: "/readyz"}, &r)
 	failed, unready := errors.AsType[*client.Error](err)
-	if unready && failed.Status == http.StatusServiceUnavailable && json.Unmarshal(failed.Body, &r) == nil && r.Status != "" {
+	if unready && failed.Status == http.StatusServiceUnavailable && json.Unmarshal(failed.Body, &r) == nil {
 		err = exitCode(exitFailed)
 	} else if err != nil {
 		return err

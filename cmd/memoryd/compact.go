@@ -64,7 +64,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 			return ctx.Err()
 		}
 		var err error
-		if format, _ := transcripts.Detect(ctx, name); name != "-" && transcripts.HoldsConversations(format) {
+		if format, _ := transcripts.Detect(ctx, name); transcripts.HoldsConversations(format) {
 			err = eachTranscribed(ctx, name, each)
 		} else {
 			err = eachConversation(std.in, name, each)

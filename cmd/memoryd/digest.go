@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"memoryd"
 	"memoryd/guidelines/effect"
 )
 
@@ -34,7 +33,7 @@ func (c runsCmd) Run(ctx context.Context, std streams) error {
 	if _, _, err := c.overviewOf(ctx); err != nil { // it waits until the workspace is read
 		return err
 	}
-	workspace := cmp.Or(c.Workspace, memoryd.DefaultWorkspace)
+	workspace := c.here()
 	var page json.RawMessage
 	if err := c.get(ctx, fmt.Sprintf("/v1/workspaces/%s/runs?limit=%d", url.PathEscape(workspace), c.Limit), &page); err != nil {
 		return err
@@ -82,12 +81,9 @@ type weekOf struct {
 
 // overviewOf waits until the server has read the workspace. It also returns the whole answer.
 func (c remote) overviewOf(ctx context.Context) (o overview, whole json.RawMessage, err error) {
-	if c.Workspace == "" {
-		c.Workspace = memoryd.DefaultWorkspace
-	}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		o = overview{}
-		if err = c.get(ctx, "/v1/workspaces/"+url.PathEscape(c.Workspace)+"/overview?by=cost", &whole); err == nil {
+		if err = c.get(ctx, "/v1/workspaces/"+url.PathEscape(c.here())+"/overview?by=cost", &whole); err == nil {
 			err = json.Unmarshal(whole, &o)
 		}
 		if err != nil || !o.Reading {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,9 +180,6 @@ func (m *measurement) file(ctx context.Context, std streams, name string) error 
 // labelledCall reads a line: the call as the judge may see it and, apart from it, the
 // place of its label; -1 is none.
 func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold int, err error) {
-	if !json.Valid(line) {
-		return c, 0, errors.New("not valid JSON")
-	}
 	l, err := memoryd.ParseCall(line)
 	if err != nil {
 		return c, 0, err
@@ -189,9 +187,7 @@ func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold in
 	if strings.TrimSpace(l.ToolName) == "" {
 		return c, 0, errors.New("tool_name: missing")
 	}
-	if l.Workspace == "" {
-		l.Workspace = memoryd.DefaultWorkspace
-	}
+	l.Workspace = cmp.Or(l.Workspace, memoryd.DefaultWorkspace)
 	metadata, word := map[string]json.RawMessage{}, ""
 	_ = json.Unmarshal(l.Metadata, &metadata) // nil, or the object that the codec has read
 	if raw := metadata["gold"]; raw != nil && json.Unmarshal(raw, &word) != nil {
@@ -222,7 +218,7 @@ func (m *measurement) take(ctx context.Context, call memoryd.Call, gold int) err
 		return err
 	}
 	for range 3 { // the model's client has tried several times by then
-		if e := &calls[0].Evaluation; e.State == memoryd.Pending && ctx.Err() == nil {
+		if e := &calls[0].Evaluation; e.State == memoryd.Pending {
 			m.judge.Await(ctx, calls)
 			switch reason, _, _ := strings.Cut(e.LastError, ":"); reason {
 			case "credentials", "quota", "unknown_model": // somebody must mend these first
@@ -240,7 +236,7 @@ func (m *measurement) take(ctx context.Context, call memoryd.Call, gold int) err
 	m.report.Labelled++
 	e := &calls[0].Evaluation
 	at := slices.Index(scores[:], e.Score)
-	if e.State != memoryd.Judged || at < 0 {
+	if e.State != memoryd.Judged {
 		at = len(scores)
 	}
 	m.matrix[gold][at]++

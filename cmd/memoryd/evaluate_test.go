@@ -167,7 +167,7 @@ func TestEvaluateSaysWhatIsWrong(t *testing.T) {
 		"no file":                   {nil, exitUsage, "file"},
 		"an unknown judge":          {[]string{"--judge", "coin", airline}, exitUsage, "judge"},
 		"a file that is not there":  {[]string{airline + "x"}, exitFailed, "no such file"},
-		"an unreadable line":        {[]string{"--judge", "rules", broken}, exitFailed, "broken.jsonl:2: not read: not valid JSON"},
+		"an unreadable line":        {[]string{"--judge", "rules", broken}, exitFailed, "broken.jsonl:2: not read: JSON decode error"},
 		"a model that is not there": {[]string{"--judge", "llm", airline}, exitFailed, "needs a model"},
 		"a bad configuration":       {[]string{"--config", broken, airline}, exitFailed, "broken.jsonl"},
 	} {

@@ -101,7 +101,7 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 		err = server.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
 		err = cmp.Or(ctx.Err(), err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) && breaker != "" {
+	if errors.Is(err, context.DeadlineExceeded) {
 		_ = os.WriteFile(breaker, nil, 0o600) // else the next hook waits as this one did
 	}
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *hookCmd) breaker() string {
 // for: it holds what hooks are not told. Calls that are known already add nothing.
 func (c *hookCmd) complete(std streams, transcript string) {
 	info, err := os.Stat(transcript)
-	if transcript == "" || err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
 	program, err := os.Executable()

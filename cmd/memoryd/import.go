@@ -385,11 +385,11 @@ func record(ctx context.Context, do asker, workspace, key string, items []json.R
 	body := slices.Concat(head[:len(head)-1], []byte(`,"tool_call_results":`), loosejson.Join(items), []byte("}"))
 	var got answer[wire.AddMetadata]
 	err = do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
-	p, ok := errors.AsType[*client.Error](err)
+	p, _ := errors.AsType[*client.Error](err)
 	switch {
-	case err == nil || refused(err) && len(got.Metadata.Rejected) > 0:
+	case err == nil || len(got.Metadata.Rejected) > 0:
 		return got.Metadata, nil
-	case !ok || p.Status != http.StatusOK && p.Status != http.StatusUnprocessableEntity && p.Status != http.StatusRequestEntityTooLarge:
+	case !slices.Contains([]int{http.StatusOK, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, statusOf(err)):
 		return wire.AddMetadata{}, err // the server would not refuse the same body again
 	case len(items) == 1:
 		return wire.AddMetadata{Rejected: []wire.Rejection{{Reason: p.Reason}}}, nil

@@ -89,8 +89,7 @@ func stateOf(k wire.Key) string {
 		return "revoked " + k.Revoked
 	case k.Expires == "":
 		return "live"
-	}
-	if at, err := time.Parse(time.RFC3339, k.Expires); err == nil && !time.Now().Before(at) {
+	case k.Expires <= time.Now().UTC().Format(time.RFC3339): // as a server writes times
 		return "expired " + k.Expires
 	}
 	return "until " + k.Expires

@@ -47,8 +47,8 @@ func (c labelCmd) Validate() error {
 	switch s := c.Score; {
 	case (s != nil) == c.Undo:
 		return fmt.Errorf("give a score, or --undo")
-	case s != nil && *s != 0 && *s != 0.5 && *s != 1:
-		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", *s)
+	case s != nil:
+		return checkScore(*s)
 	}
 	return nil
 }

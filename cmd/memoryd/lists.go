@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -112,9 +113,12 @@ func (c callsCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	if c.Limit == 0 {
+		c.Limit = math.MaxInt
+	}
 	found, shown := false, 0
 	for _, workspace := range workspaces {
-		for cursor := ""; c.Limit == 0 || shown < c.Limit; {
+		for cursor := ""; shown < c.Limit; {
 			var page wire.CallList
 			err := c.get(ctx, toolPath(workspace, c.Tool)+"/calls?cursor="+cursor, &page)
 			if isUnknown(err) {
@@ -125,7 +129,7 @@ func (c callsCmd) Run(ctx context.Context, std streams) error {
 			}
 			found = true
 			for _, call := range page.Calls {
-				if c.Failed && (call.Score == 1 || call.Judgement.State != "judged") || c.Limit > 0 && shown == c.Limit {
+				if c.Failed && (call.Score == 1 || call.Judgement.State != "judged") || shown == c.Limit {
 					continue
 				}
 				shown++
@@ -149,12 +153,6 @@ func (c callsCmd) Run(ctx context.Context, std streams) error {
 // toolPath is where the native interface has a tool.
 func toolPath(workspace, tool string) string {
 	return "/v1/workspaces/" + url.PathEscape(workspace) + "/tools/" + url.PathEscape(tool)
-}
-
-// isUnknown reports whether a server answered that it does not know what was asked for.
-func isUnknown(err error) bool {
-	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Status == http.StatusNotFound
 }
 
 type showCmd struct {
