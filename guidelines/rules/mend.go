@@ -34,7 +34,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch {
-	case r.Doubtful, r.Untried(p):
+	case r.Doubtful, r.isNew(p):
 		return nil
 	case h.ofType():
 		return h.retyped(p)
@@ -66,10 +66,37 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	}
 }
 
-// Untried reports whether a call breaks the rule by a value that no failed call gave: it may work.
-func (r *Rule) Untried(p *Planned) bool {
+// Untried reports whether a call breaks the rule by a value that no failed call gave: it may work, unless new values
+// mostly failed.
+func (r *Rule) Untried(p *Planned) bool { return !r.closed && r.isNew(p) }
+
+// isNew reports whether a call breaks the rule by a value that no failed call gave.
+func (r *Rule) isNew(p *Planned) bool {
 	return r.when.what == notIn && r.refused != nil &&
 		!p.row.has(r.when.p, func(v value) bool { return r.refused[v.text] })
+}
+
+// closed reports whether the values of a parameter that were new mostly failed, once enough calls had gone well.
+func (s *search) closed(p string) bool {
+	known, good, first, failed := map[string]bool{}, 0, 0, 0
+	for i := range s.rows {
+		row := &s.rows[i]
+		for v := range row.values(p) {
+			if v.kind != text {
+				continue
+			}
+			if good >= minGood && !known[v.text] {
+				if first++; row.Bad {
+					failed++
+				}
+			}
+			known[v.text] = true
+		}
+		if !row.Bad {
+			good++
+		}
+	}
+	return failed >= minCalls && 4*failed >= 3*first
 }
 
 // untried lists the parameters that good calls gave, and none of those behind a condition on another.

@@ -149,6 +149,8 @@ type Rule struct {
 	against int
 	// refused are the values that calls behind it gave.
 	refused map[string]bool
+	// closed reports that new values of the parameter mostly failed.
+	closed bool
 	// untried are the parameters that good calls gave, and no call behind it: what one of them
 	// changes, the calls do not tell.
 	untried []string
