@@ -57,6 +57,8 @@ func TestStructuredBodies(t *testing.T) {
 		"text and nothing else":     {"t", nil, `{"error": null, "output": "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'"}`, 0, "exception"},
 		"nothing, then words":       {"container", q("inspect web"), "[]\nCannot connect to the daemon at unix:///run/d.sock. Is it running?", 0, ""},
 		"what a job of its own met": {"run_job", nil, `{"started_at": "10:00", "finished_at": "10:01", "error": "out of memory"}`, 0, "body-error"},
+		"message beside an outcome": {"start_rental", nil, `{"code":1,"message":"start is before the end of the last rental","data":null}`, 0, ""},
+		"a message of good news":    {"start_rental", nil, `{"code":0,"message":"The rental starts at noon","data":null}`, 1, ""},
 		"a serialized exception":    {"add_user", nil, `{"name": "ConflictError", "message": "A user with this mail is there already"}`, 0, ""},
 		"an exception as data":      {"get_class", nil, `{"id": 5, "name": "ConflictError", "description": "thrown when two writes meet"}`, 1, ""},
 		"an exception spoken of":    {"get_page", nil, `{"heading": "Notes on the TypeError", "message": "It is thrown by calls of the wrong kind"}`, 1, ""},

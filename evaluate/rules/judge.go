@@ -12,7 +12,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "25"
+const ruleSet = "26"
 
 // Judge judges calls. It is immutable and safe for concurrent use.
 type Judge struct {

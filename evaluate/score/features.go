@@ -164,17 +164,19 @@ func (f *Features) Read(c *Call) {
 	}
 }
 
-// isMessage reports whether an object is a text in words with addresses, codes and other values behind it. A record
-// begins with what tells which thing it is of.
+// isMessage reports whether an object is a text in words with addresses, codes and other values beside it. A record
+// has more texts than one, or begins with what tells which thing it is of; a message may begin with how the call went.
 func isMessage(d *loosejson.Doc) bool {
-	first := d.Nodes[0].Child
-	for c := first; c != 0; c = d.Nodes[c].Next {
+	spoken := false
+	for c := d.Nodes[0].Child; c != 0; c = d.Nodes[c].Next {
 		n := &d.Nodes[c]
-		if speaks := n.Kind == loosejson.String && strings.ContainsFunc(n.Val, isOfWords); n.Child != 0 || speaks != (c == first) {
+		speaks := n.Kind == loosejson.String && strings.ContainsFunc(n.Val, isOfWords)
+		if n.Child != 0 || speaks && spoken || !speaks && !spoken && !errortext.TellsOutcome(n.Key) {
 			return false
 		}
+		spoken = spoken || speaks
 	}
-	return true
+	return spoken
 }
 
 // isOfWords reports whether a character is in texts rather than in names and codes.

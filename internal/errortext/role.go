@@ -89,6 +89,12 @@ func roleOf(key string) role {
 	return roles[string(buf.normal(key))]
 }
 
+// TellsOutcome reports whether a member of this name tells how a call went, by a flag, a status or a code.
+func TellsOutcome(key string) bool {
+	ro := roleOf(key)
+	return ro >= roleFailed && ro <= roleErrno || ro == roleExit
+}
+
 // voidTexts are values of an error member that mean that there is none.
 var voidTexts = phrases.Words(
 	"", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a",
