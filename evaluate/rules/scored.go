@@ -217,7 +217,7 @@ func (v *view) holdsNothing() bool {
 	if !v.seeks() {
 		return false
 	}
-	none := false
+	none, listed := false, v.ask.is(finder) && !v.ask.is(inspector) && listsNothing(d)
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		key := errortext.NormalKey(n.Key)
@@ -232,10 +232,33 @@ func (v *view) holdsNothing() bool {
 			}
 		case loosejson.True, loosejson.False:
 		default:
-			if !besideValues[n.Val] && !besideMembers[key] && !phrases.HasWord(v.ask.text, n.Val) {
+			if !besideValues[n.Val] && (!listed || !besideList(n)) && !besideMembers[key] && !phrases.HasWord(v.ask.text, n.Val) {
 				return false
 			}
 		}
 	}
 	return none
+}
+
+// listsNothing reports whether an object that is no record has an empty list, and none that is not.
+func listsNothing(d *doc) bool {
+	if !d.OK() || d.Nodes[0].Kind != loosejson.Object {
+		return false
+	}
+	lists := 0
+	for i := range d.Nodes {
+		if n := &d.Nodes[i]; n.Kind == loosejson.Array {
+			lists++
+			if n.Child != 0 {
+				return false
+			}
+		}
+	}
+	return lists > 0 && !errortext.ReadReply(d, 0).Record
+}
+
+// besideList reports whether a value beside an empty list is no result: pages, places and times are numbers, and names are
+// no texts.
+func besideList(n *loosejson.Node) bool {
+	return n.Kind == loosejson.Number || n.Kind == loosejson.String && !strings.Contains(n.Val, " ")
 }
