@@ -123,7 +123,7 @@ func findFiles(paths []string) (files []transcript, err error) {
 
 // empty says that a file that is recognised holds no call; "" where that is not so.
 func empty(path string, s transcripts.Stats) string {
-	if s.Format == "" || s.Calls+s.Unfinished+s.Cancelled > 0 {
+	if s.Calls+s.Unfinished+s.Cancelled > 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s: no tool call in it, read as %s", onTerminal(path, 300), s.Format)
@@ -135,11 +135,11 @@ var ofCalls = []string{"tool_name", "input", "output", "arguments", "args", "res
 // formatOf finds out what a file is. One that only may be of calls is read as such, so
 // that each line says what is wrong with it.
 func (c importCmd) formatOf(ctx context.Context, name string) (string, error) {
-	if name == "-" && c.Format == transcripts.Auto {
-		return "calls", nil
-	}
 	if c.Format != transcripts.Auto {
 		return c.Format, nil
+	}
+	if name == "-" {
+		return "calls", nil
 	}
 	format, err := transcripts.Detect(ctx, name)
 	shape, unknown := errors.AsType[*transcripts.UnknownShape](err)
@@ -289,7 +289,7 @@ func (i *importer) run(in io.Reader) error {
 // every line of them is rejected.
 func otherFormat(line []byte) error {
 	switch {
-	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line):
+	case bytes.IndexByte(line, 0) >= 0:
 		return errors.New("not a text file: import takes JSON lines, plain or gzipped")
 	case !json.Valid(line) && line[0] == '{':
 		return errors.New("a JSON object over several lines: import takes one call per line; convert it with jq -c . FILE")

@@ -311,8 +311,8 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 	kept.Found, err = transcripts.ReadFile(ctx, f.path, options)
 	shape, odd := errors.AsType[*transcripts.UnknownShape](err)
 	switch {
-	case l.ctx.Err() != nil:
-		return kept, false, l.ctx.Err()
+	case ctx.Err() != nil: // nobody waits for it, or it could not be recorded
+		return kept, false, ctx.Err()
 	case odd && !f.named: // a folder holds all kinds of files
 		l.report.Files.Other++
 		return kept, true, nil
@@ -320,8 +320,6 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 		l.report.fault(shown(f.path) + ": " + shape.Error())
 		l.report.Files.Other++
 		return kept, false, nil
-	case err != nil && ctx.Err() != nil: // it could not be recorded
-		return kept, false, err
 	case err != nil:
 		l.report.fault(shown(f.path) + ": " + err.Error())
 	}

@@ -76,9 +76,7 @@ func (f *file) item(c accounts.Call, i loosejson.Members, at time.Time) {
 	default: // what the model's own searches found is not shown
 		return
 	}
-	if c.ID != "" {
-		f.add(c)
-	}
+	f.add(c)
 }
 
 // inNamespace is a tool's name as Codex's hooks have it: with that of the server before
@@ -120,38 +118,27 @@ func (f *file) event(c accounts.Call, i loosejson.Members, at time.Time) {
 	written, status := i.Text("stdout")+i.Text("stderr"), i.Text("status")
 	switch i.Text("type") {
 	case "exec_command_end", "CommandExecution":
-		r := result{output: written}
-		if all := i.At("aggregated_output"); all.Kind() == '"' {
-			r.output = loosejson.Text(all)
-		}
+		r := result{output: cmp.Or(i.Text("aggregated_output"), written)}
 		r.exited(string(i.At("exit_code")))
 		end(&c, r)
 	case "mcp_tool_call_end", "McpToolCall":
-		if tool := i.Text("tool|invocation.tool"); tool != "" {
-			c.Tool = "mcp__" + i.Text("server|invocation.server") + "__" + tool
-		}
+		c.Tool = "mcp__" + i.Text("server|invocation.server") + "__" + i.Text("tool|invocation.tool")
 		c.Input = input(i.At("arguments|invocation.arguments"))
 		end(&c, mcpOutput(i.At("result")))
-		if status == "failed" {
-			c.Outcome = accounts.Failed
-		}
 	case "patch_apply_end", "FileChange":
-		r := result{output: strings.TrimSpace(written)}
-		if ok, known := loosejson.Truth(i.At("success")); known && !ok || status == "failed" {
-			r.outcome = accounts.Failed
-		} else if known || status == "completed" {
-			r.outcome = accounts.Succeeded
-		}
-		end(&c, r)
+		end(&c, result{output: strings.TrimSpace(written)})
 	default:
 		return
 	}
-	if status == "declined" {
+	switch ok, known := loosejson.Truth(i.At("success")); {
+	case status == "declined":
 		c.Outcome = accounts.Cancelled
+	case status == "failed", known && !ok:
+		c.Outcome = accounts.Failed
+	case status == "completed", ok:
+		c.Outcome = max(c.Outcome, accounts.Succeeded)
 	}
-	if c.ID != "" {
-		f.add(c)
-	}
+	f.add(c)
 }
 
 // mcpOutput reads the result of a tool of MCP, also with Codex's {Ok}, {Err} around it.

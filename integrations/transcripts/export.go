@@ -27,7 +27,7 @@ func (f *file) export(e loosejson.Members, depth int) {
 		Name: e.Text("name"), Trace: e.Text("traceId|trace_id|context.trace_id"), ID: e.Text("context.span_id|id"),
 		Begun: loosejson.Time(e.At("startTime|start_time")), Done: loosejson.Time(e.At("endTime|end_time")),
 		Message: e.Text("statusMessage|status_message"), Attributes: map[string]jsontext.Value{},
-		Failed: e.Text("level") == "ERROR" || e.Text("status_code") == "ERROR" || e.Text("status") == "error",
+		Failed: strings.EqualFold(e.Text("level|status_code|status"), "error"),
 	}
 	for _, path := range []string{"attributes", "metadata.attributes"} { // Phoenix has them flat or nested, Langfuse in the metadata
 		flatten(s.Attributes, "", e.At(path), 0)
@@ -89,7 +89,7 @@ func (f *file) run(e loosejson.Members, s *Span) {
 // LangChain wrote them, where they are JSON.
 func runInput(v jsontext.Value) json.RawMessage {
 	if members := loosejson.MembersOf(v); len(members) == 1 && loosejson.There(members["input"]) {
-		if in := input(members["input"]); len(in) > 0 && in[0] == '{' {
+		if in := input(members["input"]); jsontext.Value(in).Kind() == '{' {
 			return in
 		}
 	}

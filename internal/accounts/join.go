@@ -66,7 +66,7 @@ func (j *Joiner) Add(c Call, now time.Time) { j.add(j.find(&c), &c, now, c.Ref()
 // add takes a call into h, a held one, or as a new one where that is nil, to be found
 // by refs.
 func (j *Joiner) add(h *held, c *Call, now time.Time, refs ...string) {
-	if len(c.Sources) == 0 && c.Source != "" {
+	if len(c.Sources) == 0 {
 		c.Sources = []string{c.Source}
 	}
 	if h == nil {
@@ -196,9 +196,6 @@ func same(a, b *Call) bool {
 
 // argumentsOf is the canonical text of a call's input; nothing when it is not known.
 func argumentsOf(c *Call) []byte {
-	if len(c.Input) > 1<<20 { // such an input is known by its beginning
-		return c.Input[:1<<10]
-	}
 	return memoryd.InputText(c.Input)
 }
 
@@ -213,13 +210,14 @@ func sameTool(a, b string) bool {
 		a, b = b, a
 	}
 	before, ok := strings.CutSuffix(a, b)
-	return ok && b != "" && strings.ContainsRune("_.:/", rune(before[len(before)-1]))
+	return ok && strings.ContainsRune("_.:/", rune(before[len(before)-1]))
 }
 
 // nested reports whether one account is the span right above the other: a framework's
 // around that of its MCP client.
 func nested(a, b *Call) bool {
-	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span) &&
+	above := func(a, b *Call) bool { return a.Span != "" && a.Span == b.Parent }
+	return a.Trace == b.Trace && (above(a, b) || above(b, a)) &&
 		(len(a.Input) == 0 || len(b.Input) == 0 || bytes.Equal(argumentsOf(a), argumentsOf(b)))
 }
 
@@ -234,7 +232,7 @@ func apart(a, b *Call) bool {
 func meet(a, b *Call) bool {
 	from, to := a.span()
 	start, end := b.span()
-	return !from.IsZero() && !start.IsZero() && !start.After(to.Add(overlap)) && !from.After(end.Add(overlap))
+	return !start.After(to.Add(overlap)) && !from.After(end.Add(overlap))
 }
 
 // span is from when to when the call ran, as far as that is known.
@@ -287,9 +285,6 @@ func trustIn(source string, f field) int {
 	if of, ok := trust[kind]; ok {
 		return of[f]
 	}
-	if source == "" {
-		return 0
-	}
 	return trust["transcript"][f]
 }
 
@@ -308,7 +303,7 @@ func (c *Call) trusted(f field) int {
 
 // stands reports whether an id stands for one that a span does not tell.
 func (c *Call) stands(id string) bool {
-	return c.Trace != "" && (id == c.Trace || id == SpanID+c.Span) && id != ""
+	return c.Trace != "" && (id == c.Trace || id == SpanID+c.Span)
 }
 
 // merge adds to a call what another account of it knows better, field by field.

@@ -22,7 +22,7 @@ type Name struct {
 // NameOf parses a name.
 func NameOf(name string) Name {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
-		if server, tool, both := strings.Cut(rest, "__"); both && server != "" && tool != "" {
+		if server, tool, _ := strings.Cut(rest, "__"); server != "" && tool != "" {
 			n := Name{Server: plainName(server), Tool: plainName(tool), MCP: true}
 			n.Key = single(n.Server + "_" + n.Tool)
 			return n

@@ -17,12 +17,11 @@ import (
 // Windows that bound the work on one output, in bytes, and on one message, in
 // characters.
 const (
-	headBytes   = 16 << 10
-	tailBytes   = 4 << 10
-	lineBytes   = 1200
-	shortLine   = 200
-	maxMessages = 64
-	maxNesting  = 5
+	headBytes  = 16 << 10
+	tailBytes  = 4 << 10
+	lineBytes  = 1200
+	shortLine  = 200
+	maxNesting = 5
 )
 
 // Message returns the line of a failed call's output that says what went wrong, as one line of

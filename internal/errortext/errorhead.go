@@ -106,7 +106,7 @@ func Thrown(s string) bool {
 	}
 	for _, end := range thrownEndings {
 		if strings.HasSuffix(name, end) && (len(name) > len(end) || rest != "" && rest[0] == ':') {
-			return rest != "" || strings.Contains(name, ".") || name[0] >= 'A' && name[0] <= 'Z'
+			return rest != "" || strings.Contains(name, ".") || name[0] <= 'Z'
 		}
 	}
 	return false

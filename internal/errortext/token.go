@@ -81,7 +81,7 @@ func parted(name []byte, s string) (parts []byte, ok bool) {
 			c = ' '
 		case !phrases.IsWord(c):
 			return nil, false
-		case upper && i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z':
+		case upper && i > 0 && s[i-1] >= 'a': // in words there is nothing above z
 			name = append(name, ' ')
 		}
 		if upper {

@@ -55,8 +55,8 @@ func headed(text string) (head string, problems *loosejson.Doc, found bool) {
 	}
 	problems = loosejson.Parse(text[len(head)+len(": "):])
 	before := strings.TrimRight(strings.TrimSuffix(text, problems.Rest), " ")
-	whole := problems.IsWhole() || problems.OK() && !problems.Cut && strings.HasSuffix(before, "\n")
-	return head + ":", problems, whole && problems.Child(0) != 0 && problems.Nodes[problems.Child(0)].Kind == loosejson.Object
+	whole := problems.IsWhole() || problems.OK() && strings.HasSuffix(before, "\n")
+	return head + ":", problems, whole && problems.Nodes[problems.Child(0)].Kind == loosejson.Object
 }
 
 // unwrapText takes off one wrapper at the beginning.
@@ -87,13 +87,9 @@ type messages struct {
 
 func (m *messages) add(s string) {
 	s = trim(s)
-	if s == "" || len(m.lines) >= maxMessages {
-		return
+	if s != "" && !slices.Contains(m.lines, s) {
+		m.lines = append(m.lines, s)
 	}
-	if slices.Contains(m.lines, s) {
-		return
-	}
-	m.lines = append(m.lines, s)
 }
 
 // take collects from node i; within says that it stands in a member that

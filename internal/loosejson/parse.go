@@ -41,7 +41,7 @@ func (p *parser) space() {
 			p.skipPast("*/")
 		default:
 			r, size := utf8.DecodeRuneInString(p.s[p.i:])
-			if !unicode.IsSpace(r) && r != '\uFEFF' {
+			if !unicode.IsSpace(r) {
 				return
 			}
 			p.i += size
@@ -97,7 +97,7 @@ func (p *parser) peek() byte {
 // atComma reports whether a comma follows, or what is written for one.
 func (p *parser) atComma() bool {
 	c := p.peek()
-	return c == ',' || c == ';' && p.mend
+	return c == ',' || c == ';'
 }
 
 func (p *parser) container(depth int, key string, k Kind, closer byte) (int32, bool) {
@@ -209,7 +209,7 @@ func (p *parser) bare(key string) (int32, bool) {
 	}
 	n := Node{Kind: p.kindOf(w), Key: key, Val: w, Cut: p.end()}
 	p.mended(n.Kind == Other || n.Kind != Number && w != "true" && w != "false" && w != "null")
-	if p.peek() == '(' && n.Kind == Other {
+	if p.peek() == '(' {
 		return p.constructor(n)
 	}
 	return p.add(n), !p.end()

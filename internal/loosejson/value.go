@@ -42,10 +42,8 @@ func TimeOf(s string) time.Time {
 		return time.Unix(0, n).UTC() // exactly, as a float could not
 	}
 	f, ok := numberIn(s)
-	for ; ok && f >= 1e11; f /= 1e3 {
-		if f > 1e20 {
-			return time.Time{}
-		}
+	for ok && f >= 1e11 {
+		f /= 1e3
 	}
 	if !ok || f < 1e8 {
 		return time.Time{}
