@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"io"
+	"math"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -184,16 +185,22 @@ func readerOf(f reflect.StructField) func(q *query, into reflect.Value) {
 	case *int64:
 		return func(q *query, into reflect.Value) {
 			if value, given := q.once(name); given {
-				n := q.parse(name, value, 0)
+				n := q.parse(name, value, 0, math.MaxInt64)
 				into.Set(reflect.ValueOf(&n))
 			}
 		}
 	case int, int64:
-		least, most, otherwise := bound(f, "minimum", 0), bound(f, "maximum", 0), bound(f, "default", 0)
-		if inPath {
-			return func(q *query, into reflect.Value) { into.SetInt(q.parse(name, q.c.Param(name), least)) }
+		least, most := bound(f, "minimum", 0), bound(f, "maximum", math.MaxInt64)
+		return func(q *query, into reflect.Value) {
+			value, given := text(q), inPath
+			if !inPath {
+				value, given = q.once(name)
+			}
+			if !given {
+				value = f.Tag.Get("default")
+			}
+			into.SetInt(q.parse(name, value, least, most))
 		}
-		return func(q *query, into reflect.Value) { into.SetInt(q.number(name, otherwise, least, most)) }
 	}
 	if words := f.Tag.Get("enum"); words != "" && !inPath {
 		return func(q *query, into reflect.Value) { into.SetString(q.oneOf(name, strings.Split(words, ",")...)) }

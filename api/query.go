@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -84,11 +85,15 @@ func (q *query) call() memoryd.CallKey {
 	return key
 }
 
-// parse reads a whole number of least or more.
-func (q *query) parse(name, text string, least int64) int64 {
+// parse reads a whole number from least to most.
+func (q *query) parse(name, text string, least, most int64) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least {
+	switch {
+	case err == nil && n >= least && n <= most:
+	case most == math.MaxInt64:
 		q.refuse("%s: must be a whole number of %d or more", name, least)
+	default:
+		q.refuse("%s: must be %d to %d", name, least, most)
 	}
 	return n
 }
@@ -103,22 +108,6 @@ func (q *query) once(name string) (value string, given bool) {
 		q.refuse("%s: expected once", name)
 	}
 	return values[0], true
-}
-
-// number is a whole number of the query, from least to most; most is 0 where there is no bound.
-func (q *query) number(name string, otherwise, least, most int64) int64 {
-	text, given := q.once(name)
-	if !given {
-		return otherwise
-	}
-	if most == 0 {
-		return q.parse(name, text, least)
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > most {
-		q.refuse("%s: must be %d to %d", name, least, most)
-	}
-	return n
 }
 
 // cursor is where a page begins: the last name of the page before.

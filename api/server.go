@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -26,16 +25,16 @@ import (
 // Config is the http section of the configuration.
 type Config struct {
 	// Listen is the address of the server, host:port.
-	Listen string `yaml:"listen"`
+	Listen string `yaml:"listen" must:"host:port"`
 	// PprofListen is the address of net/http/pprof, host:port; "" turns it off. It must be a
 	// loopback address, because profiles show what is in memory.
-	PprofListen string `yaml:"pprof_listen"`
+	PprofListen string `yaml:"pprof_listen" must:"host:port"`
 	// AllowedHosts are further host names of the server. The names of this machine and of the
 	// listen address are always allowed.
 	AllowedHosts []string `yaml:"allowed_hosts"`
 	// Keys says whether requests need API keys: on, off, or auto, which is on if Listen is not a
 	// loopback address or AdminKey is set.
-	Keys string `yaml:"keys"`
+	Keys string `yaml:"keys" must:"auto, on or off"`
 	// KeyRate is the rate limit, in requests per second, of keys without their own; 0 means no
 	// limit.
 	KeyRate float64 `yaml:"key_rate" must:"0 or more"`
@@ -49,13 +48,13 @@ type Config struct {
 	Socket bool `yaml:"socket"`
 	// LocalUsers says who may use a server without keys: own for its user and root, any for every
 	// user of this machine.
-	LocalUsers string `yaml:"local_users"`
+	LocalUsers string `yaml:"local_users" must:"own or any"`
 	// BackgroundIdle is the time without requests after which a background server stops; 0 means
 	// never.
 	BackgroundIdle time.Duration `yaml:"background_idle"`
 	// HealthListen is a second address, host:port, that serves only /health, /livez, /readyz and
 	// /metrics. If it is set, /metrics is served only there.
-	HealthListen string `yaml:"health_listen"`
+	HealthListen string `yaml:"health_listen" must:"host:port"`
 	// AdminKey is the admin key from the environment; "" means none.
 	AdminKey string `yaml:"-"`
 	// MaxBodyBytes limits the body of a request after decompression.
@@ -76,28 +75,17 @@ func (c Config) Validate() error {
 	if c.Listen == "" {
 		return fmt.Errorf("listen: must be an address such as 127.0.0.1:8002")
 	}
-	if err := c.validatePprof(); err != nil {
-		return err
+	var errs []error
+	if c.PprofListen != "" && !isLoopback(hostOf(c.PprofListen)) {
+		errs = append(errs, fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060, got %q", c.PprofListen))
 	}
-	errs := c.validateAccess()
+	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
+		errs = append(errs, errors.New("tls.cert_file: set it together with tls.key_file"))
+	}
 	if c.MaxInFlightBytes < c.MaxBodyBytes {
 		errs = append(errs, fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes))
 	}
 	return errors.Join(errs...)
-}
-
-func (c Config) validatePprof() error {
-	if c.PprofListen == "" {
-		return nil
-	}
-	host, _, err := net.SplitHostPort(c.PprofListen)
-	if err != nil {
-		return fmt.Errorf("pprof_listen: must be host:port, got %q", c.PprofListen)
-	}
-	if !isLoopback(host) {
-		return fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060, got %q", c.PprofListen)
-	}
-	return nil
 }
 
 // Deps are the dependencies of the HTTP handlers.
@@ -199,45 +187,19 @@ type TLS struct {
 	KeyFile  string `yaml:"key_file"`
 }
 
-// The values of Config.Keys.
-const (
-	keysAuto = "auto"
-	keysOn   = "on"
-	keysOff  = "off"
-)
-
 // OwnUsers reports whether the server admits only its own user and root.
-func (c *Config) OwnUsers() bool { return !c.KeysNeeded() && c.LocalUsers != usersAny }
-
-// The values of Config.LocalUsers.
-const (
-	usersOwn = "own"
-	usersAny = "any"
-)
-
-func (c *Config) validateAccess() (errs []error) {
-	if c.Keys != "" && !slices.Contains([]string{keysAuto, keysOn, keysOff}, c.Keys) {
-		errs = append(errs, fmt.Errorf("keys: must be auto, on or off, got %q", c.Keys))
-	}
-	if c.LocalUsers != "" && c.LocalUsers != usersOwn && c.LocalUsers != usersAny {
-		errs = append(errs, fmt.Errorf("local_users: must be own or any, got %q", c.LocalUsers))
-	}
-	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
-		errs = append(errs, errors.New("tls.cert_file: set it together with tls.key_file"))
-	}
-	if _, _, err := net.SplitHostPort(c.HealthListen); c.HealthListen != "" && err != nil {
-		errs = append(errs, fmt.Errorf("health_listen: must be host:port, got %q", c.HealthListen))
-	}
-	return errs
-}
+func (c *Config) OwnUsers() bool { return !c.KeysNeeded() && c.LocalUsers != "any" }
 
 // Encrypted reports whether the server serves HTTPS.
 func (c *Config) Encrypted() bool { return c.TLS.CertFile != "" }
 
 // KeysNeeded reports whether the server requires keys.
 func (c *Config) KeysNeeded() bool {
-	if c.Keys == keysOn || c.Keys == keysOff {
-		return c.Keys == keysOn
+	switch c.Keys {
+	case "on":
+		return true
+	case "off":
+		return false
 	}
 	return !c.local() || c.AdminKey != ""
 }

@@ -61,7 +61,7 @@ type Log struct {
 // Store is the store section.
 type Store struct {
 	// Backend is sqlite, qdrant, or mem for a store in memory.
-	Backend string        `yaml:"backend"`
+	Backend string        `yaml:"backend" must:"sqlite, qdrant or mem"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
 	Qdrant  qdrant.Config `yaml:"qdrant"`
 }

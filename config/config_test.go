@@ -124,6 +124,10 @@ func TestEachSettingIsHeldToWhatItsTagSays(t *testing.T) {
 	params := func(op, setting string) string { return "op: {" + op + ": {params: {" + setting + "}}}" }
 	for text, want := range map[string]string{
 		"log: {format: xml}":                                                     `log.format: must be text or json, got "xml"`,
+		"http: {pprof_listen: localhost}":                                        `http.pprof_listen: must be host:port, got "localhost"`,
+		"http: {health_listen: '8003'}":                                          `http.health_listen: must be host:port, got "8003"`,
+		"http: {keys: maybe}":                                                    `http.keys: must be auto, on or off, got "maybe"`,
+		"http: {local_users: some}":                                              `http.local_users: must be own or any, got "some"`,
 		"http: {key_rate: -1}":                                                   "http.key_rate: must be 0 or more, got -1",
 		"http: {max_body_bytes: 0}":                                              "http.max_body_bytes: must be more than 0, got 0",
 		"http: {shutdown_timeout: 0s}":                                           "http.shutdown_timeout: must be more than 0, got 0s",

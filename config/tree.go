@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"net"
 	"reflect"
 	"regexp"
 	"slices"
@@ -72,7 +73,7 @@ func check(n *yaml.Node, t reflect.Type, path string, whole bool) (problems []Pr
 // numbers are those in a tag.
 var numbers = regexp.MustCompile(`\d+(?:ms|[smh])?`)
 
-// broken says how a value breaks what the tag must of its field says: "a, b or c" or "one of a, b, c" of a text; "1 to 9",
+// broken says how a value breaks what the tag must of its field says: "a, b or c", "one of a, b, c" or "host:port" of a text; "1 to 9",
 // "at least 1", "0 or more", "more than 0" or "at least 0 and below 1" of a number. No duration is below 0.
 func broken(n *yaml.Node, f reflect.StructField, path string) []Problem {
 	must := f.Tag.Get("must")
@@ -87,7 +88,12 @@ func broken(n *yaml.Node, f reflect.StructField, path string) []Problem {
 	v = v.Elem()
 	if f.Type.Kind() == reflect.String {
 		words := strings.NewReplacer("one of ", "", " or ", ", ").Replace(must)
-		if slices.Contains(strings.Split(words, ", "), v.String()) {
+		fits := slices.Contains(strings.Split(words, ", "), v.String())
+		if must == "host:port" {
+			_, _, err := net.SplitHostPort(v.String())
+			fits = err == nil || v.String() == ""
+		}
+		if fits {
 			return nil
 		}
 		return []Problem{{Line: n.Line, Key: path, Msg: fmt.Sprintf("must be %s, got %q", must, v)}}

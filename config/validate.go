@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 
@@ -24,9 +23,6 @@ func validate(c *Config) []Problem {
 		}
 	}
 	check("http", c.HTTP.Validate())
-	if _, _, err := net.SplitHostPort(c.HTTP.Listen); c.HTTP.Listen != "" && err != nil {
-		check("http", fmt.Errorf("listen: must be host:port, got %q", c.HTTP.Listen))
-	}
 	check("store", c.Store.validate())
 	for _, name := range slices.Sorted(maps.Keys(c.LLM)) {
 		check("llm."+name, c.LLM[name].Validate())
@@ -71,20 +67,16 @@ func samePrices(entries map[string]llm.Config) error {
 
 func (s Store) validate() error {
 	switch s.Backend {
-	case BackendMem:
-		return nil
 	case BackendSQLite:
 		if err := s.SQLite.Validate(); err != nil {
 			return fmt.Errorf("sqlite.%w", err)
 		}
-		return nil
 	case BackendQdrant:
 		if err := s.Qdrant.Validate(); err != nil {
 			return fmt.Errorf("qdrant.%w", err)
 		}
-		return nil
 	}
-	return fmt.Errorf("backend: must be %s, %s or %s, got %q", BackendSQLite, BackendQdrant, BackendMem, s.Backend)
+	return nil
 }
 
 // validateOps checks the op section and the flow section.
