@@ -6,6 +6,9 @@ import (
 	"memoryd/internal/errortext"
 )
 
+// fewLines may stand before what an output is about: a heading, a warning.
+const fewLines = 3
+
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
 func exception(v *view) finding {
@@ -23,7 +26,11 @@ func exception(v *view) finding {
 	}
 	last, traced := t.last().s, false
 	for i := range t.lines {
-		traced = traced || errortext.Traces(t.lines[i].s)
+		if errortext.Traces(t.lines[i].s) {
+			if traced = true; i < fewLines {
+				return fails("exception", thrown(t).s, "the output is the report of an uncaught exception").unsure()
+			}
+		}
 		if l := t.lines[i].s; strings.HasPrefix(t.at(i+1).s, "at ") && errortext.Thrown(l) {
 			return fails("exception", l, "the output holds an uncaught exception").unsure()
 		}

@@ -10,10 +10,11 @@ import (
 )
 
 // usage: a text that says how a program is used is what was wanted if the call asked for that. From
-// a command that was asked for something else it means that its arguments were not understood.
+// a command that was asked for something else, or a tool that hands out no texts, it means that its
+// arguments were not understood.
 func usage(v *view) finding {
-	first := v.out.first()
-	if !phrases.StartsWith(errortext.Strip(first.s), "usage") {
+	said := v.saysUsage()
+	if said == "" {
 		return finding{}
 	}
 	asked, name := strings.ToLower(v.ask.text), nameWords(v.call.Tool)
@@ -22,11 +23,30 @@ func usage(v *view) finding {
 	}) {
 		return works("usage", "it printed its usage, as asked")
 	}
-	if !v.ask.is(commanding) {
-		return finding{}
-	}
-	return fails("usage", first.s, "it printed its usage although that was not asked for")
+	return fails("usage", said, "it printed its usage although that was not asked for")
 }
+
+// saysUsage is the line that begins to say how a program is used: the first one of a command, else one of the first few
+// that names what may be given.
+func (v *view) saysUsage() string {
+	most := 1
+	if !v.ask.is(commanding) {
+		if v.ask.is(content) {
+			return ""
+		}
+		most = fewLines
+	}
+	for i := range min(most, len(v.out.lines)) {
+		s := v.out.lines[i].s
+		if phrases.StartsWith(errortext.Strip(s), "usage") && (v.ask.is(commanding) || synopsis.MatchString(s)) {
+			return s
+		}
+	}
+	return ""
+}
+
+// synopsis is a program and what may be given to it: usage: box [-d depth] FILE.
+var synopsis = regexp.MustCompile(`(?i:usage): *(?:[^\s\d]\S* (?:.* )?(?:\[|<|-)|[a-z][\w./+-]* .*\b[A-Z][A-Z0-9_]+\b)`)
 
 // protocolError: "Error calling tool x: ..." is no content, whatever the tool is for.
 func protocolError(v *view) finding {

@@ -125,12 +125,34 @@ func TestAUsageIsWhatWasWantedOnlyIfItWasAskedFor(t *testing.T) {
 			{"boxtool_help", `{"topic":"boxes"}`, usage, false},
 			{"bash", `{"command":"boxtool nuts"}`, usage, true},
 			{"bash", `{"command":"boxtool --help"}`, "no such option: help\n" + usage, sure > 0},
-			{"boxtool", `{"query":"nuts"}`, usage, sure > 0},
+			{"boxtool", `{"query":"nuts"}`, usage, true},
+			{"box_fill", `{"with":"nuts"}`, "Of what size?\n\nusage: boxtool fill SIZE", true},
+			{"read_page", `{"name":"boxes"}`, usage, sure > 0},
+			{"box_fill", `{"with":"nuts"}`, "Usage: 45 % of 10 GB", sure > 0},
 		} {
 			v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(c.input), Output: c.output, Success: true}, nil)
 			if failed := v.Score == memoryd.ScoreFailure; failed != c.failed {
 				t.Errorf("%s %s => %q: %v by %s", c.tool, c.input, c.output, v.Score, v.Rule)
 			}
+		}
+	}
+}
+
+// A program may say first what it reports.
+func TestATraceBelowAHeadingIsThatOfAFailure(t *testing.T) {
+	j := rules.New().With(constant(t, -1))
+	const trace = "Traceback (most recent call last):\n  File \"box.py\", line 7, in main\n    open(path)\nFileNotFoundError: nuts.tar\n\nbox 1.2 on Linux"
+	for _, c := range []struct {
+		tool, output string
+		score        float64
+	}{
+		{"box_import", "Local Exception\n" + trace, memoryd.ScoreFailure},
+		{"read_log", "12:01 import\n" + trace, memoryd.ScoreSuccess},
+		{"box_report", "12:01 started\n12:02 import\n12:02 failed, see below\n" + trace + "\n12:03 imported all the same", memoryd.ScoreSuccess},
+	} {
+		v := j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: c.tool}, Input: []byte(`{"name":"boxes"}`), Output: c.output, Success: true}, nil)
+		if v.Score != c.score {
+			t.Errorf("%s => %q: %v by %s", c.tool, c.output, v.Score, v.Rule)
 		}
 	}
 }
