@@ -44,13 +44,18 @@ func protocolOf(params json.RawMessage) string {
 // and a message with a method is never a response.
 func (m message) response() bool { return m.Method == "" && len(m.ID) > 0 }
 
-// messageOf reads a line of the transport. What is no message, such as a batch of the protocol of
-// 2025-03-26, is passed on unseen.
-func messageOf(line []byte) (m message) {
-	if json.Unmarshal(line, &m) != nil {
-		return message{}
+// messages reads a line of the transport: one message, or a batch of them. A
+// line that is neither gives none.
+func messages(line []byte) []message {
+	all := make([]message, 1)
+	var into any = &all[0]
+	if jsontext.Value(line).Kind() == '[' {
+		into = &all
 	}
-	return m
+	if json.Unmarshal(line, into) != nil {
+		return nil
+	}
+	return all
 }
 
 // callParams are the parameters of tools/call.

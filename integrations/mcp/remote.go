@@ -58,33 +58,33 @@ func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out i
 // the lines after them.
 func (b *bridge) Write(line []byte) (int, error) {
 	body := bytes.Clone(line)
-	m := messageOf(body)
-	if m.Method == "notifications/cancelled" {
+	all := messages(body)
+	if len(all) == 1 && all[0].Method == "notifications/cancelled" {
 		modern := b.modern()
-		b.cancelled(m.Params)
+		b.cancelled(all[0].Params)
 		if modern {
 			return len(line), nil // closing the request is what cancels it
 		}
 	}
 	ctx, cancel := context.WithCancel(b.ctx)
-	if len(m.ID) > 0 {
+	if len(all) == 1 && len(all[0].ID) > 0 {
 		b.mu.Lock()
-		b.cancels[string(m.ID)] = cancel
+		b.cancels[string(all[0].ID)] = cancel
 		b.mu.Unlock()
 	}
 	b.posts.Add(1)
 	sent := lifecycle.Go(ctx, b.Log, "mcp bridge", func() error {
 		defer b.posts.Done()
 		defer cancel()
-		if err := b.post(ctx, body, m); err != nil && ctx.Err() == nil {
-			b.fail(m, err)
+		if err := b.post(ctx, body, all); err != nil && ctx.Err() == nil {
+			b.fail(all, err)
 		}
-		if m.Method == "notifications/initialized" {
+		if len(all) == 1 && all[0].Method == "notifications/initialized" {
 			b.listen()
 		}
 		return nil
 	})
-	if len(m.ID) == 0 || m.Method == "initialize" { // what it announces must not be overtaken
+	if len(all) == 1 && (len(all[0].ID) == 0 || all[0].Method == "initialize") { // what it announces must not be overtaken
 		b.wait(sent, 5*time.Second)
 	}
 	return len(line), nil
@@ -107,15 +107,17 @@ func (b *bridge) cancelled(params json.RawMessage) {
 	}
 }
 
-// post sends one message and passes its answers on.
-func (b *bridge) post(ctx context.Context, body []byte, m message) error {
-	defer b.done(m)
+// post sends one message or batch and passes its answers on.
+func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
+	defer b.done(all)
 	req, err := b.request(ctx, http.MethodPost, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	b.describe(req, m)
+	if len(all) == 1 {
+		b.describe(req, all[0])
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
@@ -137,16 +139,18 @@ func (b *bridge) post(ctx context.Context, body []byte, m message) error {
 	if err != nil {
 		return err
 	}
-	if messageOf(text).response() {
+	if found := messages(text); len(found) > 0 && (found[0].response() || found[0].Error != nil) {
 		return b.answer(text)
 	}
 	return fmt.Errorf("%s answered %s", b.remote.URL, resp.Status)
 }
 
-func (b *bridge) done(m message) {
+func (b *bridge) done(all []message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.cancels, string(m.ID))
+	for _, m := range all {
+		delete(b.cancels, string(m.ID))
+	}
 }
 
 func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*http.Request, error) {
@@ -196,23 +200,27 @@ func (b *bridge) answer(text []byte) error {
 	if json.Compact(&line, text) != nil {
 		return nil // no message
 	}
-	if protocol := in(messageOf(line.Bytes()).Result).Text("protocolVersion"); protocol != "" {
-		b.mu.Lock()
-		b.protocol = protocol
-		b.mu.Unlock()
+	for _, m := range messages(line.Bytes()) {
+		if protocol := in(m.Result).Text("protocolVersion"); m.response() && protocol != "" {
+			b.mu.Lock()
+			b.protocol = protocol
+			b.mu.Unlock()
+		}
 	}
 	line.WriteByte('\n')
 	return b.fromServer(line.Bytes())
 }
 
-// fail answers a request that never reached the server.
-func (b *bridge) fail(m message, why error) {
-	if len(m.ID) == 0 || m.Method == "" {
-		return
+// fail answers requests that never reached the server.
+func (b *bridge) fail(all []message, why error) {
+	for _, m := range all {
+		if len(m.ID) == 0 || m.Method == "" {
+			continue
+		}
+		_ = b.fromServer(append(jsonOf(map[string]any{
+			"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32000, "message": why.Error()},
+		}), '\n'))
 	}
-	_ = b.fromServer(append(jsonOf(map[string]any{
-		"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32000, "message": why.Error()},
-	}), '\n'))
 }
 
 // listen opens the stream on which servers of older protocols send requests of

@@ -162,7 +162,7 @@ func (l *lineWriter) write(line []byte) error {
 
 // fromClient looks at a line of the client and passes it on.
 func (w *Wrapper) fromClient(line []byte) error {
-	if answer := w.sent(messageOf(line)); answer != nil {
+	if answer := w.sent(messages(line)); answer != nil {
 		return w.toClient.write(answer)
 	}
 	return w.toServer.write(line)
@@ -173,26 +173,34 @@ func (w *Wrapper) fromServer(line []byte) error { return w.toClient.write(w.rece
 
 // sent looks at what a client sends. It gives an answer where the server is not
 // to be asked.
-func (w *Wrapper) sent(m message) []byte {
-	if w.StopRepeats && m.Method == "tools/call" {
-		if reason, again := w.repeats(m); again {
-			return refusal(m, reason)
+func (w *Wrapper) sent(all []message) []byte {
+	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
+		if reason, again := w.repeats(all[0]); again {
+			return refusal(all[0], reason)
 		}
 	}
-	w.calls.sent(m, w.noteFor)
+	for _, m := range all {
+		w.calls.sent(m, w.noteFor)
+	}
 	return nil
 }
 
 // received looks at what a server sends and gives what the client is to get:
-// the same, enriched where that was asked for.
+// the same, enriched where that was asked for. Batches pass unchanged.
 func (w *Wrapper) received(line []byte) []byte {
-	r := w.calls.received(messageOf(line))
-	switch {
-	case r.list && w.guide.on():
-		_, server := w.calls.names()
-		return w.guide.enrich(line, func(tool string) string { return w.toolName(server, tool) })
-	case r.done && r.call.note != nil:
-		return appendNote(line, r.call.note)
+	all := messages(line)
+	for _, m := range all {
+		r := w.calls.received(m)
+		if len(all) > 1 {
+			continue
+		}
+		switch {
+		case r.list && w.guide.on():
+			_, server := w.calls.names()
+			line = w.guide.enrich(line, func(tool string) string { return w.toolName(server, tool) })
+		case r.done && r.call.note != nil:
+			line = appendNote(line, r.call.note)
+		}
 	}
 	return line
 }
@@ -242,7 +250,7 @@ func (w *Wrapper) record(c openCall, o outcome) {
 
 // inputOf is the arguments of a call; none stand for an empty object.
 func inputOf(arguments json.RawMessage) json.RawMessage {
-	if jsontext.Value(arguments).Kind() == '{' {
+	if jsontext.Value(arguments).Kind() == '{' && json.Valid(arguments) {
 		return arguments
 	}
 	return json.RawMessage("{}")
