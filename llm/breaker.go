@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// breaker stops requests to the model for a reason that waiting a moment
+// breaker stops requests to a model, or to the whole server, for a reason that waiting a moment
 // will not cure. After until, one request at a time may probe; the first
 // success of a request that began after that closes it.
 type breaker struct {

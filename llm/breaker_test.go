@@ -175,3 +175,46 @@ func TestRetryBudget(t *testing.T) {
 		}
 	})
 }
+
+func TestFallbackModels(t *testing.T) {
+	tests := map[string]struct {
+		first llmtest.Reply
+		asked string // the models asked, in order, by two requests
+	}{
+		"unknown model":  {llmtest.Status(404, nil), "a b b"},
+		"a long pause":   {llmtest.TooMany(llmtest.Seconds, time.Minute), "a b b"},
+		"a short pause":  {llmtest.TooMany(llmtest.Seconds, 2*time.Second), "a a a"},
+		"failing":        {llmtest.Status(503, nil), "a a b b"},
+		"the key is bad": {llmtest.Status(401, nil), "a"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed atomic.Int32
+				s := llmtest.New(func(r llmtest.Request) llmtest.Reply {
+					if r.Model == "a" && (name != "a short pause" || failed.Add(1) == 1) {
+						return tc.first
+					}
+					return llmtest.Answer("x")
+				})
+				c := newClient(t, s, llm.Options{}, func(c *llm.Config) {
+					c.ModelName, c.FallbackModels, c.BreakerFailures = "a", []string{"b", "c"}, 2
+				})
+				m := c.ForOp("op", 0)
+				for range 2 {
+					_, _, err := ask(context.Background(), m, "w")
+					if bad := name == "the key is bad"; (err != nil) != bad {
+						t.Errorf("got %v", err)
+					}
+				}
+				var asked []string
+				for _, r := range s.Requests() {
+					asked = append(asked, r.Model)
+				}
+				if got := strings.Join(asked, " "); got != tc.asked {
+					t.Errorf("asked %q, want %q", got, tc.asked)
+				}
+			})
+		})
+	}
+}

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -59,10 +60,15 @@ type Config struct {
 	MaxQueue int `yaml:"-"`
 
 	// PricePrompt and PriceCompletion are the prices of a million tokens of ModelName, in your
-	// currency. If both are 0, the price is unknown.
+	// currency. They also apply where the model is a fallback of another entry. If both are 0, the
+	// price is unknown.
 	PricePrompt     float64 `yaml:"price_prompt" must:"0 to 1000000000"`
 	PriceCompletion float64 `yaml:"price_completion" must:"0 to 1000000000"`
 
+	// FallbackModels are used, in order, while the models before them are unknown to the server,
+	// failing, or paused for longer than FallbackAfter.
+	FallbackModels []string      `yaml:"fallback_models"`
+	FallbackAfter  time.Duration `yaml:"-"`
 	// BreakerFailures is the number of consecutive failures after which a model is paused.
 	BreakerFailures int `yaml:"-"`
 	// ProbeInterval is how long the client waits after the server rejected its key, its quota ran
@@ -72,10 +78,11 @@ type Config struct {
 
 // UnmarshalYAML decodes an entry and keeps constants that are not settings: a request may
 // take as long as three attempts; a queue of 20,000 is a day's work for a rate-limited model;
-// eight failures in a row are no coincidence.
+// a pause of five seconds justifies another model; eight failures in a row are no
+// coincidence.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	c.MaxQueue, c.BreakerFailures = 20_000, 8
+	c.MaxQueue, c.FallbackAfter, c.BreakerFailures = 20_000, 5*time.Second, 8
 	err := unmarshal((*settings)(c))
 	c.TotalTimeout = 3 * c.AttemptTimeout
 	return err
@@ -96,6 +103,9 @@ func (c Config) Validate() error {
 		if err := checkURL(c.Proxy); err != nil {
 			return fmt.Errorf("proxy: %w", err)
 		}
+	}
+	if slices.Contains(c.FallbackModels, "") {
+		return fmt.Errorf("fallback_models: a name must not be empty")
 	}
 	return nil
 }

@@ -21,9 +21,10 @@ func TestDefaultIsValid(t *testing.T) {
 
 func TestValidateNamesTheKey(t *testing.T) {
 	tests := map[string]func(*llm.Config){
-		"backend":    func(c *llm.Config) { c.Backend = "other" },
-		"model_name": func(c *llm.Config) { c.ModelName = "" },
-		"base_url":   func(c *llm.Config) { c.BaseURL = "ftp://x" },
+		"backend":         func(c *llm.Config) { c.Backend = "other" },
+		"model_name":      func(c *llm.Config) { c.ModelName = "" },
+		"base_url":        func(c *llm.Config) { c.BaseURL = "ftp://x" },
+		"fallback_models": func(c *llm.Config) { c.FallbackModels = []string{""} },
 	}
 	for key, change := range tests {
 		c := configtest.Section[llm.Config]("llm.default")
@@ -55,12 +56,12 @@ func TestBaseURL(t *testing.T) {
 
 func TestConfigReadsFromYAML(t *testing.T) {
 	c := configtest.Section[llm.Config]("llm.default")
-	text := "model_name: m\nbase_url: http://h/v1\napi_key_env: K\nattempt_timeout: 5s\nrequests_per_minute: 60\nburst: 1m\n"
+	text := "model_name: m\nbase_url: http://h/v1\napi_key_env: K\nattempt_timeout: 5s\nrequests_per_minute: 60\nfallback_models: [a, b]\nburst: 1m\n"
 	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
 	if c.ModelName != "m" || c.BaseURL != "http://h/v1" || c.APIKeyEnv != "K" || c.AttemptTimeout != 5*time.Second ||
-		c.RequestsPerMinute != 60 || c.Burst != time.Minute || c.Retries != configtest.Section[llm.Config]("llm.default").Retries {
+		c.RequestsPerMinute != 60 || len(c.FallbackModels) != 2 || c.Burst != time.Minute || c.Retries != configtest.Section[llm.Config]("llm.default").Retries {
 		t.Errorf("got %+v", c)
 	}
 }

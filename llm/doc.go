@@ -1,6 +1,6 @@
 // Package llm calls a language model over the OpenAI chat completions protocol. It provides
 // rate limits, adaptive concurrency, retries, a circuit breaker, fair queuing between
-// workspaces, timeouts and checks of replies. Judge, guidelines and
+// workspaces, timeouts, fallback models and checks of replies. Judge, guidelines and
 // compaction share one Client, so they share its limits.
 //
 // A Client is passive: it runs no goroutine of its own. A caller of Complete waits in the
@@ -8,7 +8,7 @@
 // wakes the queue if only time is missing.
 //
 //	Client ── limiter ──┬── opQueue per op: who is next (fair), spacing of starts
-//	                    └── endpoint: may one start now?
+//	                    └── endpoint per model: may one start now?
 //	                          bucket   limits from the configuration
 //	                          pacer    limits guessed from refusals alone
 //	                          window   concurrency, grown and halved

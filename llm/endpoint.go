@@ -22,9 +22,10 @@ const (
 	untilFree      = time.Duration(-1) // wait for a request to end, not for time to pass
 )
 
-// endpoint is the model at the server: everything that decides whether a request may
+// endpoint is one model at the server: everything that decides whether a request may
 // start now. It is guarded by the limiter's lock.
 type endpoint struct {
+	model    string
 	breakAt  int
 	dialect  dialect
 	requests bucket
@@ -41,16 +42,17 @@ type endpoint struct {
 
 // permit is the right to send one request.
 type permit struct {
-	at      time.Time
-	waited  time.Duration
-	retried bool
-	dialect dialect
-	tokens  float64
+	endpoint *endpoint
+	at       time.Time
+	waited   time.Duration
+	retried  bool
+	dialect  dialect
+	tokens   float64
 }
 
-func newEndpoint(cfg Config, now time.Time) *endpoint {
+func newEndpoint(cfg Config, model string, now time.Time) *endpoint {
 	return &endpoint{
-		breakAt: cfg.BreakerFailures, dialect: newDialect(cfg.ModelName),
+		model: model, breakAt: cfg.BreakerFailures, dialect: newDialect(model),
 		window:   newWindow(cfg.MaxConcurrency, cfg.RequestsPerMinute > 0 || cfg.TokensPerMinute > 0),
 		requests: newBucket(cfg.RequestsPerMinute, requestBurst, cfg.Burst, now),
 		tokens:   newBucket(cfg.TokensPerMinute, tokenBurst, cfg.Burst, now),
@@ -77,7 +79,7 @@ func (e *endpoint) start(now time.Time, n float64) *permit {
 	e.requests.take(now, 1)
 	e.tokens.take(now, n)
 	e.pacer.start(now)
-	return &permit{at: now, dialect: e.dialect, tokens: n}
+	return &permit{endpoint: e, at: now, dialect: e.dialect, tokens: n}
 }
 
 // settle corrects the tokens that were booked at the start.
@@ -148,7 +150,7 @@ func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	e := l.endpoint
+	e := t.endpoint
 	switch {
 	case usage.PromptTokens > 0:
 		e.settle(now, t, booked(j.bytes, t.tokens, usage))
@@ -160,9 +162,9 @@ func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage) {
 	l.dispatch()
 }
 
-// judge draws the consequences of an attempt.
+// judge draws the consequences of an attempt for model and server.
 func (l *limiter) judge(now time.Time, t *permit, f *fault) {
-	e := l.endpoint
+	e := t.endpoint
 	switch {
 	case f == nil, f.class == final, f.class == badReply, f.class == cut, f.class == adapt:
 		e.served()
@@ -174,37 +176,43 @@ func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 		e.refuse(now, t, f.after)
 		l.lift(t)
 		if d := e.pause.Sub(now); f.after > 0 && d > longPause {
-			l.log.Warn("the model's server asks for a long pause", "model", l.cfg.ModelName, "pause", d.Round(time.Second))
+			l.log.Warn("the model's server asks for a long pause", "model", e.model, "pause", d.Round(time.Second))
 		}
 	case f.class == transient:
 		if d, open := e.fail(now, t, f); open {
-			l.stop(cmp.Or(e.breaker.reason, reasonBreakerOpen), f, now, d) // a probe that failed in another way keeps the reason
+			l.stop(&e.breaker, e, cmp.Or(e.breaker.reason, reasonBreakerOpen), f, now, d) // a probe that failed in another way keeps the reason
 		}
-	case f.class == stop:
-		l.stop(f.health, f, now, l.cfg.ProbeInterval)
+		if l.breaker.tripped() && !t.at.Before(l.breaker.until) {
+			l.breaker.until = now.Add(min(l.cfg.ProbeInterval, breakerLongest))
+		}
+	case f.class == stopModel:
+		l.stop(&e.breaker, e, reasonUnknownModel, f, now, l.cfg.ProbeInterval)
+	case f.class == stopAll:
+		l.stop(&l.breaker, e, f.health, f, now, l.cfg.ProbeInterval)
 	}
 }
 
-// stop opens the breaker, or keeps it open, and says so once.
-func (l *limiter) stop(reason string, f *fault, now time.Time, d time.Duration) {
-	if l.endpoint.breaker.open(reason, f, now, d) {
-		l.log.Error("requests to the model are paused", "model", l.cfg.ModelName, "reason", reason, "next", d.Round(time.Second), "err", f.err)
+// stop opens a breaker, or keeps it open, and says so once.
+func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now time.Time, d time.Duration) {
+	if h.open(reason, f, now, d) {
+		l.log.Error("requests to the model are paused", "model", e.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
 	}
 }
 
-// lift closes the breaker if the attempt disproves it.
+// lift closes the breakers that the attempt disproves.
 func (l *limiter) lift(t *permit) {
-	if l.endpoint.breaker.lift(t.at) {
-		l.log.Info("the model answers again", "model", l.cfg.ModelName)
+	endpoint, model := l.breaker.lift(t.at), t.endpoint.breaker.lift(t.at)
+	if endpoint || model {
+		l.log.Info("the model answers again", "model", t.endpoint.model)
 	}
 }
 
 // adapt remembers the form of request to use from now on, unless another
 // request found out before.
 func (l *limiter) adapt(t *permit, f *fault) {
-	if l.endpoint.dialect == t.dialect {
-		l.endpoint.dialect = f.next
-		l.log.Info("adapting requests to the model's server", "model", l.cfg.ModelName, "err", f.err)
+	if t.endpoint.dialect == t.dialect {
+		t.endpoint.dialect = f.next
+		l.log.Info("adapting requests to the model's server", "model", t.endpoint.model, "err", f.err)
 	}
 }
 
@@ -219,7 +227,7 @@ func (l *limiter) snapshot() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stats
-	s.Queued, s.InFlight, s.Concurrency = l.queued, l.endpoint.inFlight, l.endpoint.window.limit
+	s.Queued, s.InFlight, s.Concurrency = l.queued, l.inFlight(), l.endpoints[0].window.limit
 	return s
 }
 
@@ -227,19 +235,22 @@ func (l *limiter) resting() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if l.usable(now) != nil {
+	e, err := l.usable(now)
+	if err != nil {
 		return 0
 	}
-	return l.endpoint.blocked(now)
+	return e.blocked(now)
 }
 
 func (l *limiter) health() (reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.endpoint.blocked(time.Now()) > longPause {
-		return cmp.Or(l.endpoint.breaker.reason, reasonRateLimited)
+	e := l.endpoints[0]
+	reason = cmp.Or(l.breaker.reason, e.breaker.reason)
+	if reason == "" && e.blocked(time.Now()) > longPause {
+		return reasonRateLimited
 	}
-	return l.endpoint.breaker.reason
+	return reason
 }
 
 // The retry budget: a tenth of the first attempts, plus one every ten seconds, so that retries do

@@ -2,10 +2,6 @@ package llm_test
 
 import (
 	"context"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -175,17 +171,4 @@ func TestNobodyListens(t *testing.T) {
 	defer c.Close()
 	_, _, err = ask(context.Background(), c.ForOp("op", 0), "w")
 	wantModelError(t, err, "network", true)
-}
-
-// A server whose certificate nobody vouches for is not asked again and again.
-func TestAForeignCertificateStopsTheRequests(t *testing.T) {
-	s := httptest.NewTLSServer(http.NotFoundHandler())
-	defer s.Close()
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	c := newClient(t, nil, llm.Options{HTTP: http.DefaultTransport}, func(c *llm.Config) { c.BaseURL = s.URL })
-	_, _, err := ask(t.Context(), c.ForOp("op", 0), "w")
-	wantModelError(t, err, "network", false)
-	if h := c.Health(); h != "endpoint" {
-		t.Errorf("health %q", h)
-	}
 }

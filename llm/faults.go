@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http"
@@ -21,7 +22,8 @@ const (
 	transient              // the server or the network failed: retry, counts for the breaker
 	badReply               // the model answered nonsense: retry, the breaker does not care
 	refused                // too many requests: back to the queue, all slow down
-	stop                   // the server is of no use: key, quota, model, address
+	stopModel              // the server does not have the model
+	stopAll                // the server is of no use: key, quota, address
 	adapt                  // the server wants another form of request: again at once
 	cut                    // the answer met its token cap: again with a larger one
 	cancelled              // the caller left
@@ -31,7 +33,7 @@ const (
 type fault struct {
 	class     class
 	reason    string // of memoryd.ModelError
-	health    string // stop: the reason that Health shows
+	health    string // stopAll: the reason that Health shows
 	temporary bool
 	tries     int           // retries that make sense for this fault; 0: as configured
 	after     time.Duration // the wait that the server named; 0: none
@@ -65,7 +67,7 @@ func classify(e *apiError, d dialect) *fault {
 	f := &fault{err: e}
 	switch {
 	case outOfQuota(e):
-		return f.as(stop, "quota").showing(reasonQuota)
+		return f.as(stopAll, "quota").showing(reasonQuota)
 	case e.status == http.StatusTooManyRequests:
 		return f.as(refused, "rate_limited").temp()
 	case e.status == http.StatusRequestEntityTooLarge || tooLong(e):
@@ -73,9 +75,9 @@ func classify(e *apiError, d dialect) *fault {
 	case e.mentions("content_filter", "content_policy", "content management policy", "responsibleaipolicy"):
 		return f.as(final, "filtered")
 	case unknownModel(e):
-		return f.as(stop, "unknown_model").showing(reasonUnknownModel)
+		return f.as(stopModel, "unknown_model")
 	case badKey(e):
-		return f.as(stop, "credentials").showing(reasonCredentials)
+		return f.as(stopAll, "credentials").showing(reasonCredentials)
 	case e.status == http.StatusRequestTimeout:
 		f.timedOut = true
 		return f.as(transient, "timeout").temp()
@@ -187,18 +189,26 @@ func networkFault(err error) *fault {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // without the address
 	}
-	_, foreign := errors.AsType[*tls.CertificateVerificationError](err) // it is not the server that is configured
 	switch {
 	case errors.Is(err, errTooLarge):
 		return newFault(final, "bad_reply", err)
 	case errors.Is(err, errRedirected):
-		return newFault(stop, "endpoint", err).showing(reasonEndpoint)
+		return newFault(stopAll, "endpoint", err).showing(reasonEndpoint)
 	case errors.Is(err, errNotJSON):
 		return newFault(badReply, "bad_reply", err).temp().retried(2)
-	case foreign:
-		return newFault(stop, "network", err).showing(reasonEndpoint)
+	case wrongCertificate(err):
+		return newFault(stopAll, "network", err).showing(reasonEndpoint)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return newFault(transient, "network", err).temp().retried(2)
 	}
 	return newFault(transient, "network", err).temp()
+}
+
+// wrongCertificate tells a server that is not the one configured from one that
+// cannot be reached: only the former is a mistake of the configuration.
+func wrongCertificate(err error) bool {
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, host := errors.AsType[x509.HostnameError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	return verify || host || authority
 }

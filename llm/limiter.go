@@ -18,19 +18,25 @@ type limiter struct {
 	cfg Config
 	log *slog.Logger
 
-	mu       sync.Mutex
-	ops      []*opQueue
-	endpoint *endpoint
-	clock    fairqueue.Clock
-	queued   int
-	budget   budget
-	timer    *time.Timer
-	closed   bool
-	stats    Stats
+	mu        sync.Mutex
+	ops       []*opQueue
+	endpoints []*endpoint
+	breaker   breaker // of the whole server
+	clock     fairqueue.Clock
+	queued    int
+	budget    budget
+	timer     *time.Timer
+	closed    bool
+	stats     Stats
 }
 
 func newLimiter(cfg Config, log *slog.Logger) *limiter {
-	return &limiter{cfg: cfg, log: log, budget: budget{balance: budgetStart}, endpoint: newEndpoint(cfg, time.Now())}
+	now := time.Now()
+	l := &limiter{cfg: cfg, log: log, budget: budget{balance: budgetStart}}
+	for _, model := range append([]string{cfg.ModelName}, cfg.FallbackModels...) {
+		l.endpoints = append(l.endpoints, newEndpoint(cfg, model, now))
+	}
+	return l
 }
 
 func (l *limiter) addOp(name string, spacing time.Duration) *opQueue {
@@ -42,7 +48,7 @@ func (l *limiter) addOp(name string, spacing time.Duration) *opQueue {
 }
 
 // acquire waits for j's turn. It fails when ctx ends, the queue is full, the
-// client is closed, or the model cannot be asked within the total timeout.
+// client is closed, or no model can be asked within the total timeout.
 func (l *limiter) acquire(ctx context.Context, j *job) (*permit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -114,7 +120,7 @@ func (l *limiter) leave(j *job) {
 		return
 	}
 	if got := <-j.granted; got.permit != nil {
-		l.endpoint.inFlight--
+		got.permit.endpoint.inFlight--
 		if got.permit.retried {
 			l.stats.Retries--
 		}
@@ -144,7 +150,8 @@ func (l *limiter) failAll(err error) {
 func (l *limiter) dispatch() {
 	for l.queued > 0 {
 		now := time.Now()
-		if err := l.usable(now); err != nil {
+		e, err := l.usable(now)
+		if err != nil {
 			l.failAll(err)
 			break
 		}
@@ -155,11 +162,14 @@ func (l *limiter) dispatch() {
 		}
 		j := q.jobs.First().Value
 		tokens := estimated(j.bytes, j.maxTokens)
-		if wait = l.endpoint.ready(now, tokens); wait != 0 {
+		if wait = e.ready(now, tokens); wait == 0 && l.breaker.tripped() && l.inFlight() > 0 {
+			wait = untilFree
+		}
+		if wait != 0 {
 			l.wake(wait)
 			return
 		}
-		l.start(j, tokens, now)
+		l.start(j, e, tokens, now)
 	}
 	l.rest()
 }
@@ -170,16 +180,18 @@ func (l *limiter) rest() {
 	for _, q := range l.ops {
 		q.jobs.Forget()
 	}
-	l.endpoint.pacer.idle()
+	for _, e := range l.endpoints {
+		e.pacer.idle()
+	}
 	l.wake(untilFree)
 }
 
 // start sends a job on its way.
-func (l *limiter) start(j *job, tokens float64, now time.Time) {
+func (l *limiter) start(j *job, e *endpoint, tokens float64, now time.Time) {
 	j.queue.jobs.Serve(j.place)
 	l.queued--
 	j.queue.start(now)
-	t := l.endpoint.start(now, tokens)
+	t := e.start(now, tokens)
 	t.waited, t.retried = now.Sub(j.since), j.tried
 	if t.retried {
 		l.stats.Retries++
@@ -191,17 +203,34 @@ func (l *limiter) start(j *job, tokens float64, now time.Time) {
 	j.granted <- grant{permit: t}
 }
 
-// usable says why the model cannot be asked: it is stopped, or the server holds it back for
-// longer than is worth waiting.
-func (l *limiter) usable(now time.Time) error {
-	e := l.endpoint
-	if e.breaker.blocks(now) {
-		return e.breaker.fault.modelError(e.breaker.until.Sub(now))
+// usable is the first model that can be asked: one that is not stopped and that
+// the server does not hold back for longer than a moment. When all are held
+// back, it is the one that comes back first, if that is worth waiting for.
+func (l *limiter) usable(now time.Time) (*endpoint, error) {
+	if l.breaker.blocks(now) {
+		return nil, l.breaker.fault.modelError(l.breaker.until.Sub(now))
 	}
-	if d := e.blocked(now); d > l.cfg.TotalTimeout {
-		return &memoryd.ModelError{Reason: "rate_limited", Temporary: true, RetryAfter: d, Err: errPaused}
+	var best *endpoint
+	for _, e := range l.endpoints {
+		if e.breaker.blocks(now) {
+			continue
+		}
+		probed := e.breaker.tripped() && e.inFlight > 0
+		if !probed && e.blocked(now) <= l.cfg.FallbackAfter {
+			return e, nil
+		}
+		if best == nil || e.blocked(now) < best.blocked(now) {
+			best = e
+		}
 	}
-	return nil
+	if best == nil {
+		e := l.endpoints[0]
+		return nil, e.breaker.fault.modelError(e.breaker.until.Sub(now))
+	}
+	if d := best.blocked(now); d > l.cfg.TotalTimeout {
+		return nil, &memoryd.ModelError{Reason: "rate_limited", Temporary: true, RetryAfter: d, Err: errPaused}
+	}
+	return best, nil
 }
 
 // nextOp is the op whose first job comes first among those whose spacing allows
@@ -241,4 +270,12 @@ func (l *limiter) wake(d time.Duration) {
 		return
 	}
 	l.timer.Reset(d)
+}
+
+func (l *limiter) inFlight() int {
+	n := 0
+	for _, e := range l.endpoints {
+		n += e.inFlight
+	}
+	return n
 }

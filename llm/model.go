@@ -99,8 +99,8 @@ func (r *run) do(ctx context.Context) error {
 // next says whether to send the request again, and after which delay.
 func (r *run) next(f *fault) (time.Duration, bool) {
 	switch f.class {
-	case refused:
-		return 0, true // the limiter makes it wait, or ends it
+	case refused, stopModel:
+		return 0, true // the limiter makes it wait, sends it to the next model, or ends it
 	case adapt:
 		r.adapted++
 		return 0, r.adapted <= maxAdaptations
@@ -142,11 +142,11 @@ func (r *run) giveUp(err error) error {
 // attempt sends the request once and gives its permit back.
 func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	c := r.m.client
-	a := memoryd.Attempt{Op: r.m.queue.name, Model: c.cfg.ModelName, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited}
+	a := memoryd.Attempt{Op: r.m.queue.name, Model: t.endpoint.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited}
 	ctx, end := c.tracer(ctx, a)
 	sent := time.Now()
 	usage, x, f := r.send(ctx, t)
-	if f != nil && (f.class == refused || f.class == transient) {
+	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
 	c.limiter.release(r.job, t, f, usage)
@@ -165,7 +165,7 @@ func (r *run) send(ctx context.Context, t *permit) (memoryd.Usage, *exchange, *f
 	conf := openai.DefaultConfig(c.key)
 	conf.BaseURL, conf.HTTPClient = c.cfg.BaseURL, x
 	resp, err := openai.NewClientWithConfig(conf).CreateChatCompletion(attempt,
-		t.dialect.request(c.cfg.ModelName, c.cfg.Temperature, r.maxTokens, r.prompt))
+		t.dialect.request(t.endpoint.model, c.cfg.Temperature, r.maxTokens, r.prompt))
 	if err != nil {
 		return memoryd.Usage{}, x, faultOf(attempt, x, err, t.dialect)
 	}
