@@ -57,6 +57,8 @@ type Window interface {
 	Observations(ctx context.Context, ref memoryd.ToolRef) ([]Observation, error)
 	// Shared reports whether several sources recorded calls in a workspace.
 	Shared(ctx context.Context, workspace string) (bool, error)
+	// World is what good calls of a workspace used and showed.
+	World(ctx context.Context, workspace string) (*World, error)
 }
 
 // Retry counts attempts and those that worked.

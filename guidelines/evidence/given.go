@@ -24,7 +24,7 @@ const (
 
 // given are the hashes of a value that a call gives, as its parameter and as any; 0 where it names
 // nothing. A short number names something as the same parameter only, not anywhere.
-func given(seed maphash.Seed, l *rules.Leaf) (hashes [2]uint64) {
+func given(l *rules.Leaf) (hashes [2]uint64) {
 	isText := l.Kind == rules.Text && len(l.Text) > 0 && len(l.Text) <= maxGiven
 	if !isText && l.Kind != rules.Number || strings.Contains(l.Path, "[]") {
 		return hashes
@@ -38,9 +38,9 @@ func given(seed maphash.Seed, l *rules.Leaf) (hashes [2]uint64) {
 
 // last says in which tools the run used the values of an input last: as the same parameter, else as
 // any.
-func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
+func (r *run) last(leaves []rules.Leaf) (list []rules.Used) {
 	for i := range leaves {
-		for _, hash := range given(seed, &leaves[i]) {
+		for _, hash := range given(&leaves[i]) {
 			if in, known := r.given[hash]; known && hash != 0 {
 				list = append(list, rules.Used{Path: leaves[i].Path, In: in})
 				break
@@ -51,9 +51,9 @@ func (r *run) last(seed maphash.Seed, leaves []rules.Leaf) (list []rules.Used) {
 }
 
 // give notes the values that a good call gave to a tool.
-func (r *run) give(seed maphash.Seed, tool string, leaves []rules.Leaf) {
+func (r *run) give(tool string, leaves []rules.Leaf) {
 	for i := range leaves {
-		hashes := given(seed, &leaves[i])
+		hashes := given(&leaves[i])
 		in, named := r.names[use{tool, leaves[i].Path}]
 		switch {
 		case hashes[0] == 0, !named && len(r.names) == maxRunValues:

@@ -50,12 +50,17 @@ func (ob *Observation) OwnRun() uint64 {
 // Source is the place where a value of the input was seen before.
 type Source = rules.Source
 
+// seed is of all hashes of values.
+var seed = maphash.MakeSeed()
+
 // Observer reads calls in order and remembers, for each run, which outputs had which values.
 // It is not safe for concurrent use.
 type Observer struct {
-	seed  maphash.Seed
 	runs  map[uint64]*run
 	order []uint64 // of the runs, the least recent first
+	world *World   // of the workspace; nil for none
+	// teaches reports that what good calls use and show is known to it from then on.
+	teaches bool
 }
 
 // Answer is the form of a call's output: JSON, or its text if that is one short line of several words: "OK" says nothing.
@@ -125,7 +130,7 @@ const (
 
 // NewObserver returns an Observer that has seen nothing.
 func NewObserver() *Observer {
-	return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}}
+	return &Observer{runs: map[uint64]*run{}}
 }
 
 // Observe reads one call and adds it to the memory of its run. The observation has the whole
@@ -143,22 +148,28 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	n := min(len(r.tools), rules.MaxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
+	if o.world != nil {
+		ob.Strange = o.strange(r, ob.leaves)
+	}
 	if len(r.tools) > 0 {
 		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if ob.Named {
-		ob.Last, ob.Newest = r.last(o.seed, ob.leaves), r.newest(n)
+		ob.Last, ob.Newest = r.last(ob.leaves), r.newest(n)
 		ob.Counts = slices.Clone(r.counts[:n])
 		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
-		ob.Again = r.again(maphash.Comparable(o.seed, c.Tool)^maphash.Bytes(o.seed, c.Input), !wrong(c))
+		ob.Again = r.again(maphash.Comparable(seed, c.Tool)^maphash.Bytes(seed, c.Input), !wrong(c))
 	}
 	if wrong(c) {
 		return ob
 	}
 	at, ok := r.place(c.Tool)
-	r.learn(o.seed, at, ok, ob.Named, c.Output)
+	o.learn(r, at, ok, ob.Named, c.Output)
+	if o.teaches {
+		o.teach(ob.leaves)
+	}
 	if ok {
-		r.give(o.seed, r.tools[at], ob.leaves)
+		r.give(r.tools[at], ob.leaves)
 	}
 	return ob
 }
@@ -178,7 +189,7 @@ func (o *Observer) sources(r *run, leaves []rules.Leaf) (list []Source) {
 				continue
 			}
 			s := Source{Path: l.Path}
-			if at, ok := r.values[maphash.String(o.seed, text)]; ok {
+			if at, ok := r.values[maphash.String(seed, text)]; ok {
 				if s.Tool, s.Old = r.tools[at.tool], r.good[at.by] > int(at.at); !listed {
 					s.State = at.state
 				}
@@ -225,7 +236,7 @@ func (r *run) turn(tool string, at time.Time) (n int, pause float64) {
 
 // learn notes the words of an output, where they are asked for, and its id-like values where the tool has a place;
 // the first tool to show one keeps it.
-func (r *run) learn(seed maphash.Seed, at int, placed, words bool, output string) {
+func (o *Observer) learn(r *run, at int, placed, words bool, output string) {
 	text, mark := textsafe.Head(output, scannedBytes), uint8(0)
 	for value, word, i := 0, 0, 0; i <= len(text); i++ {
 		m := uint8(delimits)
@@ -245,7 +256,7 @@ func (r *run) learn(seed maphash.Seed, at int, placed, words bool, output string
 		}
 		if m&delimits != 0 {
 			if mark&identifies != 0 && placed {
-				r.show(seed, at, strings.Trim(text[value:i], ".:"))
+				o.show(r, at, strings.Trim(text[value:i], ".:"))
 			}
 			value, mark = i+1, 0
 		}
@@ -263,11 +274,17 @@ func (r *run) learn(seed maphash.Seed, at int, placed, words bool, output string
 }
 
 // show notes that the tool at a place showed a value.
-func (r *run) show(seed maphash.Seed, at int, value string) {
-	if len(r.values) == maxRunValues || !rules.IdentifierLike(value) {
+func (o *Observer) show(r *run, at int, value string) {
+	if !rules.IdentifierLike(value) {
 		return
 	}
 	h := maphash.String(seed, value)
+	if o.teaches {
+		o.world.add(h)
+	}
+	if len(r.values) == maxRunValues {
+		return
+	}
 	old, known := r.values[h]
 	if !known {
 		old.tool = uint8(at) //nolint:gosec // below maxRunTools

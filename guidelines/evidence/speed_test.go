@@ -86,7 +86,7 @@ func BenchmarkMineTwoKilobytes(b *testing.B) {
 
 func BenchmarkObserve(b *testing.B) {
 	calls := twoKilobytes(2000)
-	o := evidence.NewObserver()
+	o := evidence.NewObserver().Teach(evidence.NewWorld())
 	for i := range b.N {
 		o.Observe(&calls[i%len(calls)])
 	}

@@ -102,6 +102,11 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 		return Assessment{}, err
 	}
 	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
+	if c.window != nil {
+		if p.World, err = c.window.World(ctx, ref.Workspace); err != nil {
+			return Assessment{}, err
+		}
+	}
 	if by.Source != "" {
 		p.Source = evidence.WriterOf(by.Source)
 	}

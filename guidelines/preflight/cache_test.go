@@ -268,6 +268,8 @@ func (w wide) Observations(context.Context, memoryd.ToolRef) ([]evidence.Observa
 
 func (wide) Shared(context.Context, string) (bool, error) { return false, nil }
 
+func (wide) World(context.Context, string) (*evidence.World, error) { return evidence.NewWorld(), nil }
+
 // TestWhatTheHistoryLetGoIsLearnedFromTheWindow: in the background, each call once.
 func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

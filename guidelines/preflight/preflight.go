@@ -31,6 +31,8 @@ type Planned struct {
 	// Since are calls of the tool that the model has not learned from yet. They may contradict
 	// a rule, and where no run is known their outcomes count.
 	Since []evidence.Observation
+	// World is what its workspace knows; nil for none.
+	World *evidence.World
 	// Source is the number of who records it, as evidence.WriterOf gives it.
 	Source uint64
 	Now    time.Time

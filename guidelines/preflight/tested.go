@@ -28,6 +28,9 @@ func (m *Model) plan(v *view, input json.RawMessage) *tested.Planned {
 	}
 	if v.observer == nil {
 		v.observer = evidence.NewObserver()
+		if v.World != nil {
+			v.observer.In(v.World)
+		}
 		if slices.ContainsFunc(slices.Concat(m.options.Tested, m.options.Hints), func(t Tested) bool { return t.About() }) {
 			v.past = map[memoryd.CallKey]*tested.Planned{}
 			for _, c := range slices.Backward(v.RunCalls) {

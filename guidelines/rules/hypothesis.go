@@ -32,6 +32,7 @@ const (
 	marked
 	offStep
 	unseen
+	nowhere
 	outdated
 	apart
 	both
@@ -106,6 +107,10 @@ var conditions = []condition{
 	unseen: {name: "unseen", holds: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
 	}},
+	nowhere: {
+		name: "nowhere", finer: true, line: "Give a {p} that an answer or a good call had before",
+		holds: func(h *hypothesis, r *row, _ value) bool { return slices.Contains(r.Strange, h.p) },
+	},
 	outdated: {name: "outdated", holds: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Old })
 	}},

@@ -67,6 +67,9 @@ func (s *search) propose(cols []column) []hypothesis {
 			}
 		}
 		out = append(append(out, s.sources(c.name)...), s.states(c.name)...)
+		if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, c.name) }) {
+			out = append(out, hypothesis{what: nowhere, p: c.name})
+		}
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)

@@ -74,6 +74,8 @@ type Seen struct {
 	Counts []uint8 `json:"ct,omitempty"`
 	// Again reports that the run made the same call before, and it worked.
 	Again bool `json:"ag,omitzero"`
+	// Strange are the parameters whose values no good call of the workspace had used, nor any answer shown.
+	Strange []string `json:"st,omitempty"`
 	// Fresh are the words of the texts of the input that the run did not know yet.
 	Fresh []Fresh `json:"fw,omitempty"`
 }
@@ -295,7 +297,7 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
+	case unseen, nowhere, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
 		return true
 	default:
 		return false
@@ -306,7 +308,8 @@ func (r *Rule) About() bool {
 // for another tool that has the parameter.
 func (r *Rule) Portable() bool {
 	h := &r.when
-	return r.Effect == Wrong && !r.Doubtful && !r.About() && h.p != "" && !h.paired() && h.where == "" && r.Parameter != ""
+	alone := h.p != "" && r.Parameter != "" && !h.paired() && h.where == ""
+	return alone && r.Effect == Wrong && !r.Doubtful && (!r.About() || h.what == nowhere)
 }
 
 // Gives reports whether a planned call gives a parameter.

@@ -76,7 +76,7 @@ func TestAPieceIsDecodedOnceAsLongAsItStaysAsItIs(t *testing.T) {
 	if now := observations(t, w, 0); len(now) != pieceCalls+1 || now[0].Output != "from memory" || now[pieceCalls].Output != first[pieceCalls].Output {
 		t.Errorf("%d observations; what another server wrote is not read", len(now))
 	}
-	w.forget(func(memoryd.ToolRef, uint64) bool { return true })
+	w.forget("w", func(memoryd.ToolRef, uint64) bool { return true })
 	if n := w.decoded.Len(); n != 0 {
 		t.Errorf("%d pieces of a tool that is gone are kept", n)
 	}

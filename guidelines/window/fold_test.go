@@ -28,7 +28,7 @@ func addTo(tb testing.TB, w *Window, tool, first, calls int) {
 	if _, err := w.Over().Append(tb.Context(), store.Batch{Workspace: "w", Calls: batch, Keep: 10}); err != nil {
 		tb.Fatal(err)
 	}
-	for w.read() {
+	for w.read(tb.Context()) {
 	}
 }
 

@@ -49,7 +49,7 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	w.take(store.Batch{Workspace: "w", Calls: []memoryd.Call{c}}, []store.Appended{{New: true, Seq: 1}})
 	waits := w.queue[0]
 	call := waits.Call
-	seen := w.observe(&call)
+	seen := w.observe(t.Context(), &call)
 	w.judged([]store.Verdict{{ToolRef: c.ToolRef, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1}}})
 	w.keep(waits, seen)
 	if got, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(got) != 1 || got[0].Evaluation.State != memoryd.Judged || got[0].Evaluation.Score != 1 {
@@ -74,11 +74,11 @@ func TestWhatIsReadAndWrittenIsLetGo(t *testing.T) {
 	ref := b.Calls[0].ToolRef
 	clear(b.Calls) // the sender's
 	body := weak.Make(unsafe.StringData(w.queue[0].Output))
-	w.read()
+	w.read(t.Context())
 	if runtime.GC(); body.Value() != nil || len(w.queue) != 200-readAtOnce {
 		t.Errorf("a call that was read stays in memory beside %d that wait", len(w.queue))
 	}
-	for w.read() {
+	for w.read(t.Context()) {
 	}
 	first, held := weak.Make(w.fresh[ref].list[0]), w.fresh[ref].list[1]
 	if err := w.fold(t.Context(), false); err != nil {
@@ -140,7 +140,7 @@ func TestAFloodPacksEachObservationOnce(t *testing.T) {
 		if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: 10}); err != nil {
 			t.Fatal(err)
 		}
-		for w.read() {
+		for w.read(t.Context()) {
 		}
 		if err := w.fold(t.Context(), false); err != nil {
 			t.Fatal(err)

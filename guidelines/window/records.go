@@ -47,7 +47,7 @@ const foldAtOnce = 64
 // fold writes what waits: of tools with old observations, or of all tools for all or where too
 // many wait, everything; of others what fills pieces.
 func (w *Window) fold(ctx context.Context, all bool) error {
-	for all && w.read() {
+	for all && w.read(ctx) {
 	}
 	w.mu.Lock()
 	all = all || w.waiting > maxFresh
@@ -288,7 +288,7 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	w.writing.Lock() // else what is being written is there twice, or not at all
 	defer w.writing.Unlock()
-	for w.read() {
+	for w.read(ctx) {
 	}
 	pieces, err := w.pieces(ctx, ref)
 	if err != nil {

@@ -64,6 +64,8 @@ type Window struct {
 
 	who map[string]*sources // by workspace
 
+	worlds *lru.Cache[string, *evidence.World] // by workspace
+
 	writing sync.Mutex // held while records are written
 	// decoded has the pieces that were read last: whoever writes guidelines of a busy tool reads
 	// its pieces again and again, and all but the newest stay as they are.
@@ -85,11 +87,12 @@ type decodedPiece struct {
 // New returns a window of the newest calls of each tool in a store.
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
 	decoded, _ := lru.New[store.RecordKey, decodedPiece](maxDecoded) // it fails for no size
+	worlds, _ := lru.New[string, *evidence.World](maxSpaces)
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
 		late: map[memoryd.CallKey]*evidence.Observation{}, anew: map[memoryd.ToolRef]map[memoryd.CallKey]bool{},
-		who: map[string]*sources{},
+		who: map[string]*sources{}, worlds: worlds,
 	}
 }
 
@@ -107,7 +110,7 @@ func (w *Window) Stop(ctx context.Context) {
 func (w *Window) run(ctx context.Context) {
 	for folded := w.now(); ; {
 		pause := foldEvery
-		if w.read() {
+		if w.read(ctx) {
 			pause = rest
 		}
 		if !lifecycle.Sleep(ctx, pause) {
@@ -153,13 +156,15 @@ func (s watched) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, 
 
 // DeleteTool implements store.Tools.
 func (s watched) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	s.window.forget(func(r memoryd.ToolRef, _ uint64) bool { return r == ref })
+	s.window.forget(ref.Workspace, func(r memoryd.ToolRef, _ uint64) bool { return r == ref })
+	defer s.window.worlds.Remove(ref.Workspace) // it may have been read meanwhile
 	return s.Store.DeleteTool(ctx, ref)
 }
 
 // DeleteWorkspace implements store.Tools.
 func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	s.window.forget(func(r memoryd.ToolRef, _ uint64) bool { return r.Workspace == workspace })
+	s.window.forget(workspace, func(r memoryd.ToolRef, _ uint64) bool { return r.Workspace == workspace })
+	defer s.window.worlds.Remove(workspace)
 	s.window.mu.Lock()
 	delete(s.window.who, workspace)
 	s.window.mu.Unlock()
@@ -172,7 +177,7 @@ func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef, source string)
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	gone := func(r memoryd.ToolRef, writer uint64) bool { return r == ref && writer == evidence.WriterOf(source) }
-	w.forget(gone)
+	w.forget(ref.Workspace, gone)
 	pieces, err := w.pieces(ctx, ref)
 	if err != nil {
 		return err
@@ -236,10 +241,11 @@ func (w *Window) judged(verdicts []store.Verdict) {
 }
 
 // forget drops of the tools and writers for which gone holds what waits in memory.
-func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
+func (w *Window) forget(workspace string, gone func(ref memoryd.ToolRef, writer uint64) bool) {
 	w.decoded.Purge()
 	w.reading.Lock() // what is being observed is forgotten too
 	defer w.reading.Unlock()
+	w.worlds.Remove(workspace)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = slices.DeleteFunc(w.queue, func(ob *evidence.Observation) bool {
@@ -267,7 +273,7 @@ func (w *Window) forget(gone func(ref memoryd.ToolRef, writer uint64) bool) {
 
 // read observes some of the calls that wait; false when none is left. Requests do not
 // wait for it.
-func (w *Window) read() bool {
+func (w *Window) read(ctx context.Context) bool {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	for range readAtOnce {
@@ -279,12 +285,12 @@ func (w *Window) read() bool {
 		ob := w.queue[0]
 		call := ob.Call
 		w.mu.Unlock()
-		w.keep(ob, w.observe(&call))
+		w.keep(ob, w.observe(ctx, &call))
 	}
 	return true
 }
 
-func (w *Window) observe(c *memoryd.Call) evidence.Observation {
+func (w *Window) observe(ctx context.Context, c *memoryd.Call) evidence.Observation {
 	r := w.readers[c.Workspace]
 	if r == nil {
 		if len(w.readers) >= maxSpaces {
@@ -292,6 +298,11 @@ func (w *Window) observe(c *memoryd.Call) evidence.Observation {
 		}
 		r = evidence.NewObserver()
 		w.readers[c.Workspace] = r
+	}
+	if world, err := w.World(ctx, c.Workspace); err == nil {
+		r.Teach(world)
+	} else if ctx.Err() == nil {
+		w.log.WarnContext(ctx, "cannot read what a workspace knows; which values are strange there is not said", "workspace", c.Workspace, "err", err)
 	}
 	ob := r.Observe(c)
 	ob.Trim()

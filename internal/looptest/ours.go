@@ -22,6 +22,7 @@ type Ours struct {
 	FalseAlarms float64
 
 	observer *evidence.Observer
+	world    *evidence.World
 	obs      map[string][]evidence.Observation
 	calls    map[string][]memoryd.Call
 	runs     map[string][]store.RunCall
@@ -33,7 +34,8 @@ type Ours struct {
 // Record records a call.
 func (o *Ours) Record(c *Call) {
 	if o.observer == nil {
-		o.observer, o.obs, o.calls, o.runs = evidence.NewObserver(), map[string][]evidence.Observation{},
+		o.world = evidence.NewWorld()
+		o.observer, o.obs, o.calls, o.runs = evidence.NewObserver().Teach(o.world), map[string][]evidence.Observation{},
 			map[string][]memoryd.Call{}, map[string][]store.RunCall{}
 		o.text, o.models = map[string]string{}, map[string]*preflight.Model{}
 		o.Writer.Window = o
@@ -55,7 +57,10 @@ func (o *Ours) Record(c *Call) {
 	delete(o.models, c.Tool)
 }
 
-// Observations and Shared make it the writer's window.
+// World is what is known; with Observations and Shared it makes this the window of the writer.
+func (o *Ours) World(context.Context, string) (*evidence.World, error) { return o.world, nil }
+
+// Observations lists those of a tool.
 func (o *Ours) Observations(_ context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	return slices.Clone(o.obs[ref.Tool]), nil
 }
@@ -90,7 +95,7 @@ func (o *Ours) Forecast(tool, run string, input map[string]any) (a Advice) {
 			Tool: tool, FalseAlarms: o.FalseAlarms, Tested: found, Hints: hints,
 		})
 	}
-	found := o.models[tool].Assess(preflight.Planned{Input: encoded(input), Run: run, RunCalls: o.runs[run]})
+	found := o.models[tool].Assess(preflight.Planned{Input: encoded(input), Run: run, RunCalls: o.runs[run], World: o.world})
 	for i := range found.Warnings {
 		a.Warnings = append(a.Warnings, found.Warnings[i].Text)
 	}

@@ -1,0 +1,56 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"memoryd"
+	"memoryd/guidelines/evidence"
+)
+
+func TestAValueIsStrangeThatNoGoodCallOfTheWorkspaceUsedOrShowed(t *testing.T) {
+	world := evidence.NewWorld()
+	reader, n := evidence.NewObserver().Teach(world), 0
+	call := func(o *evidence.Observer, run, input, output string, score float64) []string {
+		n++
+		ob := o.Observe(&memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Key: memoryd.CallKey{byte(n)}, Success: true, Input: json.RawMessage(input), Output: output,
+			Metadata:   fmt.Appendf(nil, `{"trajectory_id":%q}`, run),
+			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: score},
+		})
+		return ob.Strange
+	}
+	planned := func(input string) []string { return call(evidence.NewObserver().In(world), "later", input, "", 1) }
+	call(reader, "a", `{"name":"alpha","note":"two words"}`, `{"pad":"pad-17"}`, 1)
+	call(reader, "a", `{"name":"gone","pad":"pad-99"}`, `{"error":"pad-99 does not exist, pad-98 does"}`, 0)
+	for input, want := range map[string][]string{
+		`{"name":"alpha"}`:                        nil,       // used
+		`{"pad":"pad-17"}`:                        nil,       // shown
+		`{"pad":"pad-99"}`:                        {"pad"},   // used and shown by a bad call alone
+		`{"pad":"pad-98"}`:                        {"pad"},   // shown by a bad call
+		`{"name":"Alpha","pad":"pad-17"}`:         {"name"},  // written otherwise
+		`{"a":["x-1","x-2"],"on":"2026-11-30"}`:   {"a[]"},   // of a list once; a date names nothing
+		`{"text":"two other words","n":12345678}`: nil,       // may be anything
+		`{"in":{"id":"b-1"}}`:                     {"in.id"}, // deep down
+	} {
+		for range 2 { // a call that is planned teaches nothing
+			if got := planned(input); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", input, got, want)
+			}
+		}
+	}
+	if got := call(reader, "b", `{"pad":"pad-20"}`, "", 1); len(got) != 1 {
+		t.Errorf("the first call with a value: %q", got)
+	}
+	if got := call(reader, "c", `{"pad":"pad-20"}`, "", 1); got != nil {
+		t.Errorf("the second: %q", got)
+	}
+	for i := range 40_000 { // of so many, the newest are known
+		call(reader, "d", fmt.Sprintf(`{"id":"id-%d"}`, i), "", 1)
+	}
+	if old, newer := planned(`{"id":"id-3"}`), planned(`{"id":"id-39000"}`); len(old) != 1 || newer != nil {
+		t.Errorf("old %q, new %q", old, newer)
+	}
+}
