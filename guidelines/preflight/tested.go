@@ -121,7 +121,7 @@ func (m *Model) broken(v *view) []Warning {
 func broke(t *Tested) Warning {
 	return Warning{
 		Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Line: t.Line, Rule: testedRule, Calls: t.Keys,
-		Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
+		Severity: severityOf(float64(t.Failed+t.Odd) / float64(t.Calls+t.Good+1)),
 	}
 }
 
