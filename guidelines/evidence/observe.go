@@ -149,7 +149,8 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	n := min(len(r.tools), rules.MaxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
 	if o.world != nil {
-		ob.Strange = o.strange(r, ob.leaves)
+		ob.World = true
+		ob.Strange, ob.Taken = o.strange(c.Tool, r, ob.leaves)
 	}
 	if len(r.tools) > 0 {
 		ob.Sources = o.sources(r, ob.leaves)
@@ -166,7 +167,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	at, ok := r.place(c.Tool)
 	o.learn(r, at, ok, ob.Named, c.Output)
 	if o.teaches {
-		o.teach(ob.leaves)
+		o.teach(c.Tool, ob.leaves)
 	}
 	if ok {
 		r.give(r.tools[at], ob.leaves)

@@ -50,25 +50,32 @@ func (o *Observer) Teach(w *World) *Observer {
 	return o.In(w)
 }
 
-// strange lists the parameters whose values neither the workspace nor the run knows.
-func (o *Observer) strange(r *run, leaves []rules.Leaf) (paths []string) {
+// gave is a value that a call of a tool gave for a parameter.
+type gave struct{ tool, path, text string }
+
+// strange lists the parameters whose values neither the workspace nor the run knows, and those whose values a good call
+// of the tool gave already.
+func (o *Observer) strange(tool string, r *run, leaves []rules.Leaf) (strange, taken []string) {
 	for i := range leaves {
 		l := &leaves[i]
-		if !names(l) || len(paths) == maxSources || slices.Contains(paths, l.Path) {
+		if !names(l) || len(strange)+len(taken) == maxSources || slices.Contains(strange, l.Path) {
 			continue
 		}
 		h := maphash.String(seed, l.Text)
 		if _, shown := r.values[h]; !shown && r.given[h] == "" && !o.world.knows(h) {
-			paths = append(paths, l.Path)
+			strange = append(strange, l.Path)
+		} else if o.world.knows(maphash.Comparable(seed, gave{tool, l.Path, l.Text})) {
+			taken = append(taken, l.Path)
 		}
 	}
-	return paths
+	return strange, taken
 }
 
 // teach makes the values of a good call known.
-func (o *Observer) teach(leaves []rules.Leaf) {
+func (o *Observer) teach(tool string, leaves []rules.Leaf) {
 	for i := range leaves {
-		if names(&leaves[i]) {
+		if l := &leaves[i]; names(l) {
+			o.world.add(maphash.Comparable(seed, gave{tool, l.Path, l.Text}))
 			o.world.add(maphash.String(seed, leaves[i].Text))
 		}
 	}

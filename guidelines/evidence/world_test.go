@@ -47,6 +47,12 @@ func TestAValueIsStrangeThatNoGoodCallOfTheWorkspaceUsedOrShowed(t *testing.T) {
 	if got := call(reader, "c", `{"pad":"pad-20"}`, "", 1); got != nil {
 		t.Errorf("the second: %q", got)
 	}
+	if ob := reader.Observe(&memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Input: json.RawMessage(`{"name":"alpha","pad":"alpha","copy":"pad-17","old":"gone"}`),
+		Metadata: json.RawMessage(`{"trajectory_id":"e"}`), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+	}); !slices.Equal(ob.Taken, []string{"name"}) || !slices.Equal(ob.Strange, []string{"old"}) {
+		t.Errorf("taken %q, strange %q", ob.Taken, ob.Strange)
+	}
 	for i := range 40_000 { // of so many, the newest are known
 		call(reader, "d", fmt.Sprintf(`{"id":"id-%d"}`, i), "", 1)
 	}

@@ -24,14 +24,20 @@ const leastBorne = 3
 // gave the parameter, and each kept to the rule. Of rules about the same, that with most calls behind it counts.
 func (c *Cache) elsewhere(ref memoryd.ToolRef, obs []evidence.Observation) []Elsewhere {
 	var good []*tested.Planned
+	gave, placed := map[string]int{}, true
 	for i := max(0, len(obs)-tested.Compared); i < len(obs); i++ {
 		if obs[i].Good() {
-			good = append(good, obs[i].Planned())
+			p := obs[i].Planned()
+			for name := range p.Parameters() {
+				gave[name]++
+			}
+			good, placed = append(good, p), placed && p.Placed()
 		}
 	}
 	most := map[string]Elsewhere{}
 	for _, other := range c.portable(ref) {
-		if id := other.ID(); most[id].Calls < other.Calls && borne(&other.Tested, good) {
+		id, known := other.ID(), gave[other.Parameter] >= leastBorne && (placed || !other.About())
+		if known && most[id].Calls < other.Calls && !slices.ContainsFunc(good, other.Holds) {
 			most[id] = other
 		}
 	}
@@ -60,15 +66,4 @@ func (c *Cache) portable(ref memoryd.ToolRef) (out []Elsewhere) {
 		}
 	}
 	return out
-}
-
-// borne reports whether enough good calls gave the parameter of a rule, and all kept to it.
-func borne(t *Tested, good []*tested.Planned) bool {
-	gave := 0
-	for _, p := range good {
-		if p.Gives(t.Parameter) {
-			gave++
-		}
-	}
-	return gave >= leastBorne && !slices.ContainsFunc(good, t.Holds)
 }

@@ -33,6 +33,7 @@ const (
 	offStep
 	unseen
 	nowhere
+	taken
 	outdated
 	apart
 	both
@@ -108,8 +109,12 @@ var conditions = []condition{
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
 	}},
 	nowhere: {
-		name: "nowhere", finer: true, line: "Give a {p} that an answer or a good call had before",
+		name: "nowhere", finer: true, line: "Give {p} a value that an answer or a good call had before",
 		holds: func(h *hypothesis, r *row, _ value) bool { return slices.Contains(r.Strange, h.p) },
+	},
+	taken: {
+		name: "taken", finer: true, line: "Give {p} a value that no good call gave before",
+		holds: func(h *hypothesis, r *row, _ value) bool { return slices.Contains(r.Taken, h.p) },
 	},
 	outdated: {name: "outdated", holds: func(h *hypothesis, r *row, _ value) bool {
 		return r.stood(h.p, func(s Source) bool { return s.Old })

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Values that name nothing that there is.
+// Values that name nothing that there is, or that something has already.
 func TestValuesThatNothingShowedAreToldWhereTheyFail(t *testing.T) {
 	var calls []Call
 	for i := range 30 {
@@ -16,12 +16,24 @@ func TestValuesThatNothingShowedAreToldWhereTheyFail(t *testing.T) {
 		c.Strange = []string{"pad"}
 		calls = append(calls, c)
 	}
+	if got := lines(Find("own", calls)); got != "" {
+		t.Errorf("where it is not known what the workspace knew: %q", got)
+	}
+	for i := range calls {
+		calls[i].World = true
+	}
 	found := Find("own", calls)
-	if got := lines(found); got != "Give a `pad` that an answer or a good call had before\n" || !found[0].About() || !found[0].Portable() {
+	if got := lines(found); got != "Give `pad` a value that an answer or a good call had before\n" || !found[0].About() || !found[0].Portable() {
 		t.Fatalf("got %q", got)
 	}
-	for i := range 30 {
-		calls[i].Strange = []string{"pad"} // they are new in good calls, too
+	for i := range calls {
+		calls[i].Strange, calls[i].Taken = nil, calls[i].Strange
+	}
+	if got := lines(Find("own", calls)); got != "Give `pad` a value that no good call gave before\n" {
+		t.Errorf("got %q", got)
+	}
+	for i := range calls[:30] {
+		calls[i].Strange, calls[i].Taken = []string{"pad"}, []string{"pad"} // so it is in good calls
 	}
 	if got := lines(Find("own", calls)); got != "" {
 		t.Errorf("where good calls have them: %q", got)

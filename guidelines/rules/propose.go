@@ -38,7 +38,7 @@ func opening(s string) string {
 // value.
 func (s *search) propose(cols []column) []hypothesis {
 	out, rows := hypotheses(s.proposed), s.rows
-	before := orders(rows)
+	before, placed := orders(rows), s.placed()
 	for i := range cols {
 		c := &cols[i]
 		if _, property := base(c.name); property == ofType {
@@ -67,8 +67,8 @@ func (s *search) propose(cols []column) []hypothesis {
 			}
 		}
 		out = append(append(out, s.sources(c.name)...), s.states(c.name)...)
-		if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, c.name) }) {
-			out = append(out, hypothesis{what: nowhere, p: c.name})
+		if placed {
+			out = append(out, inWorld(rows, c.name)...)
 		}
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
@@ -88,17 +88,39 @@ func (s *search) propose(cols []column) []hypothesis {
 	return append(append(out, s.renewals()...), s.strangers()...)
 }
 
+// placed reports whether nearly all good calls were compared with what the workspace knew. Those that another
+// replica observed were not.
+func (s *search) placed() bool {
+	good, known := 0.0, 0.0
+	for i := range s.rows {
+		if r := &s.rows[i]; !r.Bad {
+			if good++; r.World {
+				known++
+			}
+		}
+	}
+	return known >= (1-maxWrong)*good
+}
+
+// inWorld are the hypotheses on what the workspace knew of a value.
+func inWorld(rows []row, p string) (out []hypothesis) {
+	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, p) }) {
+		out = append(out, hypothesis{what: nowhere, p: p})
+	}
+	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
+		out = append(out, hypothesis{what: taken, p: p})
+	}
+	return out
+}
+
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
 // those that say the same of both only for the first of the two. Of two that no good call gave, nothing shows that
 // they go wrong together alone, nor how their values compare.
 func (c *column) beside(q *column, first bool) (out []hypothesis) {
-	if first && c.varies && q.varies {
-		out = append(out, hypothesis{what: apart, p: c.name, q: q.name})
+	if first && c.spared && q.spared {
+		out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: neither, p: c.name, q: q.name})
 		if c.good > 0 || q.good > 0 {
 			out = append(out, hypothesis{what: both, p: c.name, q: q.name})
-		}
-		if c.spared && q.spared {
-			out = append(out, hypothesis{what: neither, p: c.name, q: q.name})
 		}
 	}
 	if c.good == 0 || q.good == 0 || !c.comparable(q) {

@@ -13,6 +13,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"iter"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -74,8 +76,12 @@ type Seen struct {
 	Counts []uint8 `json:"ct,omitempty"`
 	// Again reports that the run made the same call before, and it worked.
 	Again bool `json:"ag,omitzero"`
+	// World reports that it was compared with what the workspace knew: else Strange and Taken are unknown.
+	World bool `json:"wo,omitzero"`
 	// Strange are the parameters whose values no good call of the workspace had used, nor any answer shown.
 	Strange []string `json:"st,omitempty"`
+	// Taken are the parameters whose values a good call of the tool gave before, in any run.
+	Taken []string `json:"tk,omitempty"`
 	// Fresh are the words of the texts of the input that the run did not know yet.
 	Fresh []Fresh `json:"fw,omitempty"`
 }
@@ -297,7 +303,7 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, nowhere, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
+	case unseen, nowhere, taken, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
 		return true
 	default:
 		return false
@@ -312,8 +318,11 @@ func (r *Rule) Portable() bool {
 	return alone && r.Effect == Wrong && !r.Doubtful && (!r.About() || h.what == nowhere)
 }
 
-// Gives reports whether a planned call gives a parameter.
-func (p *Planned) Gives(parameter string) bool { return p.row.in[parameter].kind != absent }
+// Placed reports whether the call was compared with what its workspace knew.
+func (p *Planned) Placed() bool { return p.row.World }
+
+// Parameters are those that a planned call gives, and their properties.
+func (p *Planned) Parameters() iter.Seq[string] { return maps.Keys(p.row.in) }
 
 // MaxBefore is how many tools Before has at most.
 const MaxBefore = 16

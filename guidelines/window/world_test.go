@@ -3,6 +3,7 @@ package window
 import (
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,5 +50,13 @@ func TestAWorkspaceIsKnownAfterAStartAndForgottenWithItsTool(t *testing.T) {
 	}
 	if !strange(w, "w") {
 		t.Error("a value of a tool that was deleted is known")
+	}
+	large := c
+	large.Tool, large.Key, large.Input, large.Output = "a", memoryd.CallKey{2}, json.RawMessage(`{"pad":"pad-18"}`), strings.Repeat("x", worldBytes+1)
+	if _, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: []memoryd.Call{c, large}, Keep: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if w = start(); !strange(w, "w") {
+		t.Error("after a start more is read than so many bytes")
 	}
 }
