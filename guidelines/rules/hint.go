@@ -24,14 +24,14 @@ func (s *search) mostChance(c *candidate, kind string) float64 {
 }
 
 // Hints lists conditions that are not rules yet, since too few calls or sources are behind
-// them: calls of one source failed under them, and no good call met them. They warn only
+// them: calls of one source failed under them, not only found nothing, and no good call met them. They warn only
 // this source, and change no call.
 func Hints(own string, calls []Call, found []Rule) []Rule {
 	rows := rowsOf(own, calls, hintedCalls)
 	open := make([]bool, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		open[i] = r.Bad && !slices.ContainsFunc(found, func(f Rule) bool { return slices.Contains(f.Behind, r.place) })
+		open[i] = r.Bad && !r.Empty && !slices.ContainsFunc(found, func(f Rule) bool { return slices.Contains(f.Behind, r.place) })
 		r.kind = r.said
 	}
 	s := search{rows: rows, open: open, parties: parties(rows), own: own, kinds: map[string]bool{}, hints: true}

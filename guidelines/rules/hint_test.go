@@ -59,3 +59,18 @@ func TestAValueThatNobodyTriedBreaksASetOfValuesOnlyWhereNewOnesFail(t *testing.
 		}
 	}
 }
+
+// One call that found nothing says too little of why.
+func TestACallThatFoundNothingGivesNoHint(t *testing.T) {
+	for _, empty := range []bool{false, true} {
+		var calls []Call
+		for i := range 6 {
+			calls = append(calls, call(2*i, `{"page":1}`, ""))
+		}
+		last := call(20, `{"page":9}`, "page: nothing")
+		last.Empty = empty
+		if got := lines(Hints("t", append(calls, last), nil)); (got == "") != empty {
+			t.Errorf("empty: %v: %q", empty, got)
+		}
+	}
+}
