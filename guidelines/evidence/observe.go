@@ -148,7 +148,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	n := min(len(r.tools), rules.MaxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
-	if o.world != nil {
+	if o.world != nil && o.world.isRead() {
 		ob.World = true
 		ob.Strange, ob.Taken = o.strange(c.Tool, r, ob.leaves)
 	}
@@ -165,9 +165,9 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		return ob
 	}
 	at, ok := r.place(c.Tool)
-	o.learn(r, at, ok, ob.Named, c.Output)
+	o.learn(r, at, ok, &ob)
 	if o.teaches {
-		o.teach(c.Tool, ob.leaves)
+		o.teach(&ob)
 	}
 	if ok {
 		r.give(r.tools[at], ob.leaves)
@@ -235,10 +235,10 @@ func (r *run) turn(tool string, at time.Time) (n int, pause float64) {
 	return before.n + 1, pause
 }
 
-// learn notes the words of an output, where they are asked for, and its id-like values where the tool has a place;
+// learn notes the words of an output, where the call names its run, and its id-like values where the tool has a place;
 // the first tool to show one keeps it.
-func (o *Observer) learn(r *run, at int, placed, words bool, output string) {
-	text, mark := textsafe.Head(output, scannedBytes), uint8(0)
+func (o *Observer) learn(r *run, at int, placed bool, ob *Observation) {
+	text, mark := textsafe.Head(ob.Output, scannedBytes), uint8(0)
 	for value, word, i := 0, 0, 0; i <= len(text); i++ {
 		m := uint8(delimits)
 		if i < len(text) {
@@ -248,7 +248,7 @@ func (o *Observer) learn(r *run, at int, placed, words bool, output string) {
 			continue
 		}
 		if m&inWord == 0 && i >= word {
-			if words {
+			if ob.Named {
 				r.know(rules.NumberOf(text[word:i]))
 			}
 			if word = i + 1; i < len(text) && text[i] == '\\' { // as of a line's end, in JSON
@@ -257,7 +257,7 @@ func (o *Observer) learn(r *run, at int, placed, words bool, output string) {
 		}
 		if m&delimits != 0 {
 			if mark&identifies != 0 && placed {
-				o.show(r, at, strings.Trim(text[value:i], ".:"))
+				o.show(r, at, ob.Writer, strings.Trim(text[value:i], ".:"))
 			}
 			value, mark = i+1, 0
 		}
@@ -275,13 +275,13 @@ func (o *Observer) learn(r *run, at int, placed, words bool, output string) {
 }
 
 // show notes that the tool at a place showed a value.
-func (o *Observer) show(r *run, at int, value string) {
+func (o *Observer) show(r *run, at int, source uint64, value string) {
 	if !rules.IdentifierLike(value) {
 		return
 	}
 	h := maphash.String(seed, value)
 	if o.teaches {
-		o.world.add(h)
+		o.world.add(source, h)
 	}
 	if len(r.values) == maxRunValues {
 		return

@@ -11,31 +11,80 @@ import (
 
 // World is what good calls of a workspace used and their answers showed, in any run. It is safe for concurrent use.
 type World struct {
-	mu          sync.Mutex
-	now, before map[uint64]struct{} // hashes of values
+	mu   sync.Mutex
+	by   map[uint64]*known // by source: what one shows does not push out what others know
+	read bool
 }
 
-// maxWorld is how many of the newest values are known at least; when now has so many, it takes the place of before.
-const maxWorld = 16 << 10
+// known are hashes of values.
+type known struct{ now, before map[uint64]struct{} }
+
+// maxWorld is how many of the newest values are known at least, of all sources together: when now has the share of a
+// source, which is leastWorld at least, it takes the place of before.
+const (
+	maxWorld   = 16 << 10
+	leastWorld = 1 << 10
+)
 
 // NewWorld returns a World of no calls.
-func NewWorld() *World { return &World{now: map[uint64]struct{}{}} }
+func NewWorld() *World {
+	w := UnreadWorld()
+	w.Read()
+	return w
+}
 
-func (w *World) add(h uint64) {
+// UnreadWorld returns a World of which calls are still to be read: until then, no call is compared with it.
+func UnreadWorld() *World { return &World{by: map[uint64]*known{}} }
+
+// Read says that all calls were read.
+func (w *World) Read() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.now) >= maxWorld {
-		w.before, w.now = w.now, make(map[uint64]struct{}, maxWorld)
+	w.read = true
+}
+
+func (w *World) isRead() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.read
+}
+
+// IsFull reports whether more values would push others out.
+func (w *World) IsFull() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, k := range w.by {
+		n += len(k.now) + len(k.before)
 	}
-	w.now[h] = struct{}{}
+	return n >= maxWorld
+}
+
+func (w *World) add(source, h uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.by[source]
+	if k == nil {
+		k = &known{now: map[uint64]struct{}{}}
+		w.by[source] = k
+	}
+	if len(k.now) >= max(leastWorld, maxWorld/len(w.by)) {
+		k.before, k.now = k.now, map[uint64]struct{}{}
+	}
+	k.now[h] = struct{}{}
 }
 
 func (w *World) knows(h uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, now := w.now[h]
-	_, before := w.before[h]
-	return now || before
+	for _, k := range w.by {
+		_, now := k.now[h]
+		_, before := k.before[h]
+		if now || before {
+			return true
+		}
+	}
+	return false
 }
 
 // In makes the observer say which values of calls the workspace does not know.
@@ -72,11 +121,11 @@ func (o *Observer) strange(tool string, r *run, leaves []rules.Leaf) (strange, t
 }
 
 // teach makes the values of a good call known.
-func (o *Observer) teach(tool string, leaves []rules.Leaf) {
-	for i := range leaves {
-		if l := &leaves[i]; names(l) {
-			o.world.add(maphash.Comparable(seed, gave{tool, l.Path, l.Text}))
-			o.world.add(maphash.String(seed, leaves[i].Text))
+func (o *Observer) teach(ob *Observation) {
+	for i := range ob.leaves {
+		if l := &ob.leaves[i]; names(l) {
+			o.world.add(ob.Writer, maphash.Comparable(seed, gave{ob.Tool, l.Path, l.Text}))
+			o.world.add(ob.Writer, maphash.String(seed, l.Text))
 		}
 	}
 }

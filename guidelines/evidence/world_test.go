@@ -60,3 +60,29 @@ func TestAValueIsStrangeThatNoGoodCallOfTheWorkspaceUsedOrShowed(t *testing.T) {
 		t.Errorf("old %q, new %q", old, newer)
 	}
 }
+
+// What one source shows pushes out nothing that another one showed, however much it is.
+func TestOneSourcePushesOutWhatItShowedItselfAlone(t *testing.T) {
+	world := evidence.NewWorld()
+	reader := evidence.NewObserver().Teach(world)
+	give := func(o *evidence.Observer, source, id string) evidence.Observation {
+		return o.Observe(&memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Success: true, Input: fmt.Appendf(nil, `{"id":%q}`, id),
+			Metadata:   memoryd.WithSource(fmt.Appendf(nil, `{"trajectory_id":%q}`, source), source),
+			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},
+		})
+	}
+	for i := range 1000 {
+		give(reader, "ann", fmt.Sprintf("ann-%d", i))
+	}
+	for i := range 100_000 {
+		give(reader, "mallory", fmt.Sprintf("flood-%d", i))
+	}
+	strange := func(id string) bool {
+		ob := give(evidence.NewObserver().In(world), "bob", id)
+		return len(ob.Strange) > 0
+	}
+	if strange("ann-0") || strange("ann-999") || strange("flood-99999") || !strange("flood-0") || !strange("other") {
+		t.Error("ann's values, or the newest of mallory, are not known, or others are")
+	}
+}

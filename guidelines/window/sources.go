@@ -134,6 +134,7 @@ func (s watched) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memory
 	err := s.Store.RestoreTool(ctx, t, calls)
 	if err == nil {
 		s.window.note(ctx, t.Workspace, calls)
+		s.window.worlds.Remove(t.Workspace) // it is read anew, with these
 	}
 	return err
 }

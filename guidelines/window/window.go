@@ -64,7 +64,8 @@ type Window struct {
 
 	who map[string]*sources // by workspace
 
-	worlds *lru.Cache[string, *evidence.World] // by workspace
+	worlds  *lru.Cache[string, *world] // by workspace
+	worldAt time.Time                  // when one was read from the store last
 
 	writing sync.Mutex // held while records are written
 	// decoded has the pieces that were read last: whoever writes guidelines of a busy tool reads
@@ -87,7 +88,7 @@ type decodedPiece struct {
 // New returns a window of the newest calls of each tool in a store.
 func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
 	decoded, _ := lru.New[store.RecordKey, decodedPiece](maxDecoded) // it fails for no size
-	worlds, _ := lru.New[string, *evidence.World](maxSpaces)
+	worlds, _ := lru.New[string, *world](maxWorlds)
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{}, decoded: decoded,
@@ -112,6 +113,8 @@ func (w *Window) run(ctx context.Context) {
 		pause := foldEvery
 		if w.read(ctx) {
 			pause = rest
+		} else if began := w.now(); w.readWorlds(ctx) {
+			pause = max(rest, w.now().Sub(began)) // half of a processor
 		}
 		if !lifecycle.Sleep(ctx, pause) {
 			return
