@@ -56,6 +56,8 @@ type entry struct {
 	at       time.Time
 	isPart   bool // of the history
 	model    *Model
+	portable map[string]Elsewhere   // its rules that may hold for other tools, by id
+	borne    []Elsewhere            // those of other tools that hold for it
 	newest   []evidence.Observation // as of the revision newestAt, if anything changed since
 	newestAt int64
 }
@@ -101,7 +103,7 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	if err != nil {
 		return Assessment{}, err
 	}
-	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
+	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest, Elsewhere: c.standing(ref, m)}
 	if c.window != nil {
 		if p.World, err = c.window.World(ctx, ref.Workspace); err != nil {
 			return Assessment{}, err
@@ -206,13 +208,16 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	}
 	o := c.options(tool.ToolRef)
 	o.Tested, o.Hints = evidence.RulesAndHints(tool.Tool, obs)
-	o.Elsewhere = c.elsewhere(tool.ToolRef, obs)
+	borne := c.elsewhere(tool.ToolRef, obs)
 	isPart := limit > 0 && max(tool.Kept, len(obs)) > limit
 	if isPart {
 		obs = obs[max(0, len(obs)-limit):]
 	}
 	m := Learn(obs, o)
-	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: isPart, model: m}, lost)
+	c.keep(entry{
+		ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: isPart, model: m,
+		portable: portableOf(tool.Tool, o.Tested), borne: borne,
+	}, lost)
 	return m, nil
 }
 

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"memoryd"
@@ -15,54 +16,103 @@ type Elsewhere struct {
 	Tested
 
 	Tool string
+	// one is the only source whose good calls bear it out here, where several are known: it warns no other.
+	one uint64
+	any bool
 }
 
-// leastBorne is how many good calls of a tool have to keep to a rule of another one.
+// leastBorne is how many good calls of a tool have to give the parameter of a rule of another one.
 const leastBorne = 3
+
+// bearers are how many good calls gave a parameter, and who made them.
+type bearers struct {
+	calls   int
+	one     uint64
+	several bool
+}
+
+func (g *bearers) add(source uint64) {
+	g.several = g.several || g.calls > 0 && g.one != source
+	g.calls, g.one = g.calls+1, source
+}
 
 // elsewhere lists the rules of other tools that hold for a tool as far as its own good calls show: several
 // gave the parameter, and each kept to the rule. Of rules about the same, that with most calls behind it counts.
 func (c *Cache) elsewhere(ref memoryd.ToolRef, obs []evidence.Observation) []Elsewhere {
 	var good []*tested.Planned
-	gave, placed := map[string]int{}, true
+	gave, placed := map[string]bearers{}, true
 	for i := max(0, len(obs)-tested.Compared); i < len(obs); i++ {
 		if obs[i].Good() {
 			p := obs[i].Planned()
 			for name := range p.Parameters() {
-				gave[name]++
+				g := gave[name]
+				g.add(obs[i].Writer)
+				gave[name] = g
 			}
 			good, placed = append(good, p), placed && p.Placed()
 		}
 	}
+	shared := len(obs) > 0 && obs[0].Shared
 	most := map[string]Elsewhere{}
-	for _, other := range c.portable(ref) {
-		id, known := other.ID(), gave[other.Parameter] >= leastBorne && (placed || !other.About())
+	for _, other := range c.portable(ref, shared) {
+		id, by := other.ID(), gave[other.Parameter]
+		known := by.calls >= leastBorne && (placed || !other.About())
 		if known && most[id].Calls < other.Calls && !slices.ContainsFunc(good, other.Holds) {
+			other.one, other.any = by.one, by.several || !shared
 			most[id] = other
 		}
 	}
-	list := make([]Elsewhere, 0, len(most))
-	for _, r := range most {
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b Elsewhere) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID(), b.ID())) })
-	return list
+	return slices.SortedFunc(maps.Values(most), func(a, b Elsewhere) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID(), b.ID()))
+	})
 }
 
-// portable lists the rules on one parameter of the other tools of a workspace whose models are known.
-func (c *Cache) portable(ref memoryd.ToolRef) (out []Elsewhere) {
+// portable lists the rules on one parameter of the other tools of a workspace whose models are known, and as old as that
+// one source recorded there, or several.
+func (c *Cache) portable(ref memoryd.ToolRef, shared bool) (out []Elsewhere) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.tools.Keys() {
-		_, named := origin.Show(origin.Warning, origin.Name, other.Tool, maxValue)
-		if other.Workspace != ref.Workspace || other.Tool == ref.Tool || !named {
+		if other.Workspace != ref.Workspace || other.Tool == ref.Tool {
 			continue
 		}
-		e, _ := c.tools.Peek(other)
-		for _, t := range e.model.options.Tested {
-			if t.Portable() {
-				out = append(out, Elsewhere{t, other.Tool})
-			}
+		if e, _ := c.tools.Peek(other); e.model.shared == shared {
+			out = slices.AppendSeq(out, maps.Values(e.portable))
+		}
+	}
+	return out
+}
+
+// portableOf are the rules of a tool that may hold for others, by id.
+func portableOf(tool string, found []Tested) map[string]Elsewhere {
+	if _, named := origin.Show(origin.Warning, origin.Name, tool, maxValue); !named {
+		return nil
+	}
+	out := map[string]Elsewhere{}
+	for i := range found {
+		if found[i].Portable() {
+			out[found[i].ID()] = Elsewhere{Tested: found[i], Tool: tool}
+		}
+	}
+	return out
+}
+
+// standing are the rules of other tools that hold for a tool, and that these still have.
+func (c *Cache) standing(ref memoryd.ToolRef, m *Model) (out []Elsewhere) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	own, ok := c.tools.Peek(ref)
+	if !ok || own.model != m {
+		return nil
+	}
+	for i := range own.borne {
+		other := &own.borne[i]
+		e, ok := c.tools.Peek(memoryd.ToolRef{Workspace: ref.Workspace, Tool: other.Tool})
+		if !ok || e.model.shared != m.shared {
+			continue
+		}
+		if _, has := e.portable[other.ID()]; has {
+			out = append(out, *other)
 		}
 	}
 	return out

@@ -31,6 +31,8 @@ type Planned struct {
 	// Since are calls of the tool that the model has not learned from yet. They may contradict
 	// a rule, and where no run is known their outcomes count.
 	Since []evidence.Observation
+	// Elsewhere are rules of other tools. They warn of calls that break no rule of this one, and change no call.
+	Elsewhere []Elsewhere
 	// World is what its workspace knows; nil for none.
 	World *evidence.World
 	// Source is the number of who records it, as evidence.WriterOf gives it.
@@ -116,8 +118,6 @@ type Options struct {
 	// Hints warn only the source whose calls show them.
 	// They change no call, and hold back no change that a rule asks for.
 	Hints []Tested
-	// Elsewhere are rules of other tools. They warn of calls that break no rule of this one, and change no call.
-	Elsewhere []Elsewhere
 	// FalseAlarms is the share of a tool's good calls that its warnings may affect; 0 means
 	// no warnings.
 	FalseAlarms float64

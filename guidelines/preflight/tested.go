@@ -97,8 +97,8 @@ func (m *Model) broken(v *view) []Warning {
 		return out
 	}
 	p := m.plan(v, v.in.raw)
-	for i := range m.options.Elsewhere {
-		if t := &m.options.Elsewhere[i]; t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
+	for i := range v.Elsewhere {
+		if t := &v.Elsewhere[i]; (t.any || t.one == v.Source) && t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
 			out = append(out, t.warning())
 		}
 	}

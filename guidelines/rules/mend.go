@@ -76,9 +76,11 @@ func (r *Rule) isNew(p *Planned) bool {
 		!p.row.has(r.when.p, func(v value) bool { return r.refused[v.text] })
 }
 
-// closed reports whether the values of a parameter that were new mostly failed, once enough calls had gone well.
+// closed reports whether the values of a parameter that were new mostly failed, once enough calls had gone well; where
+// there are several sources, also without the one of which most failed.
 func (s *search) closed(p string) bool {
-	known, good, first, failed := map[string]bool{}, 0, 0, 0
+	type count struct{ first, failed int }
+	known, good, all, bySource := map[string]bool{}, 0, count{}, map[uint64]count{}
 	for i := range s.rows {
 		row := &s.rows[i]
 		for v := range row.values(p) {
@@ -86,9 +88,12 @@ func (s *search) closed(p string) bool {
 				continue
 			}
 			if good >= minGood && !known[v.text] {
-				if first++; row.Bad {
-					failed++
+				n := bySource[row.Source]
+				n.first, all.first = n.first+1, all.first+1
+				if row.Bad {
+					n.failed, all.failed = n.failed+1, all.failed+1
 				}
+				bySource[row.Source] = n
 			}
 			known[v.text] = true
 		}
@@ -96,7 +101,16 @@ func (s *search) closed(p string) bool {
 			good++
 		}
 	}
-	return failed >= minCalls && 4*failed >= 3*first
+	if s.several {
+		most := count{}
+		for _, n := range bySource {
+			if n.failed > most.failed || n.failed == most.failed && n.first < most.first {
+				most = n
+			}
+		}
+		all.first, all.failed = all.first-most.first, all.failed-most.failed
+	}
+	return all.failed >= minCalls && 4*all.failed >= 3*all.first
 }
 
 // untried lists the parameters that good calls gave, and none of those behind a condition on another.
