@@ -56,8 +56,15 @@ func TestAValueIsStrangeThatNoGoodCallOfTheWorkspaceUsedOrShowed(t *testing.T) {
 	for i := range 40_000 { // of so many, the newest are known
 		call(reader, "d", fmt.Sprintf(`{"id":"id-%d"}`, i), "", 1)
 	}
-	if old, newer := planned(`{"id":"id-3"}`), planned(`{"id":"id-39000"}`); len(old) != 1 || newer != nil {
-		t.Errorf("old %q, new %q", old, newer)
+	for i, want := range map[int]int{3: 1, 30_000: 0, 39_000: 0} {
+		if got := planned(fmt.Sprintf(`{"id":"id-%d"}`, i)); len(got) != want {
+			t.Errorf("value %d of 40,000: %q", i, got)
+		}
+	}
+	own := evidence.NewObserver().In(world) // as a forecast reads the calls of its run
+	call(own, "f", `{"name":"omega"}`, `{"pad":"pad-70"}`, 1)
+	if got := call(own, "f", `{"name":"omega","pad":"pad-70","other":"pad-71"}`, "", 1); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("what its run knows: %q", got)
 	}
 }
 

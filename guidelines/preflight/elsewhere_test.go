@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,5 +184,41 @@ func TestWhatIsForgottenWarnsNobodyElsewhere(t *testing.T) {
 			t.Errorf("%s: it is forgotten, and warns", tool)
 		}
 		c.Stop()
+	}
+}
+
+// A call that would only half succeed is never one to stop.
+func TestARuleOfHalfSuccessesIsANote(t *testing.T) {
+	for score, want := range map[float64]Severity{0: Stop, 0.5: Note} {
+		s := mem.New()
+		c := cacheOver(s)
+		b := store.Batch{Workspace: "w", Keep: 100}
+		for i := range 60 {
+			call := memoryd.Call{ToolRef: plannedTool, Input: json.RawMessage(`{"lang":"en"}`), Output: "found it all"}
+			call.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 1}
+			if i%3 == 0 {
+				call.Input, call.Output, call.Evaluation.Score = json.RawMessage(`{"lang":"xx"}`), "unknown language", score
+			}
+			call.Metadata = fmt.Appendf(nil, `{"trajectory_id":"run-%d"}`, i/2)
+			call.Key = memoryd.Identity{ToolRef: plannedTool, Input: call.Input, CreateTime: fmt.Sprint(i)}.Key()
+			b.Calls = append(b.Calls, call)
+		}
+		if _, err := s.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if w := forecast(t, c, `{"lang":"xx"}`).Warnings; len(w) == 0 || w[0].Rule != testedRule || w[0].Severity != want {
+			t.Errorf("score %v: %+v", score, w)
+		}
+		c.Stop()
+	}
+}
+
+// A call that repeats a failed one is no proof that calls fail after failures.
+func TestACallThatRepeatsAFailedOneCountsForNoStreak(t *testing.T) {
+	for repeats, want := range map[bool][]Rule{true: {RepeatsFailure}, false: {FailedTwice}} {
+		set := met(repeats, 2, Count{}, Count{Calls: 9, Failed: 2})
+		if got := set.list(); !slices.Equal(got, want) {
+			t.Errorf("repeats %v: %v", repeats, got)
+		}
 	}
 }

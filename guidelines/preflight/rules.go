@@ -66,7 +66,7 @@ func (c Count) allFailed() bool { return c.Calls > 0 && c.Failed == c.Calls }
 type Rates [Rules]Count
 
 // startRates are where the rate of a rule starts: that of the public recordings that
-// docs/guidelines.md names, of which each counts for at most 20 calls: one of shells alone would decide else.
+// docs/guidelines.md names. Each recording counts for at most 20 calls: otherwise one of shells alone would decide.
 var startRates = Rates{
 	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {29, 26},
 	FailedThrice: {52, 39}, FailedTwice: {47, 34}, FailedOnce: {72, 33},

@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -96,6 +95,9 @@ func (m *Model) broken(v *view) []Warning {
 	if len(out) > 0 {
 		return out
 	}
+	if len(v.Elsewhere)+len(m.options.Hints) == 0 {
+		return nil
+	}
 	p := m.plan(v, v.in.raw)
 	for i := range v.Elsewhere {
 		if t := &v.Elsewhere[i]; (t.any || t.one == v.Source) && t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
@@ -129,7 +131,9 @@ func broke(t *Tested) Warning {
 func (e *Elsewhere) warning() Warning {
 	w := broke(&e.Tested)
 	w.Text = fmt.Sprintf("%s: in `%s`, %s.", e.Line, e.Tool, e.Found())
-	w.Severity = cmp.Or(map[Severity]Severity{Stop: Ask}[w.Severity], w.Severity)
+	if w.Severity == Stop {
+		w.Severity = Ask
+	}
 	return w
 }
 

@@ -328,7 +328,7 @@ func (r *Rule) tell(s *search, top *candidate, behind []*row) {
 	}
 	if r.write(s, behind); r.Line != "" {
 		r.Line = s.twin(top, behind, r.Line)
-		r.against, r.untried, r.closed = s.against(top), s.untried(top, behind), s.closed(top.p)
+		r.against, r.untried, r.closed = s.against(top), s.untried(top, behind), top.what == notIn && s.closed(top.p)
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *Rule) isNew(p *Planned) bool {
 		!p.row.has(r.when.p, func(v value) bool { return r.refused[v.text] })
 }
 
-// closed reports whether the values of a parameter that were new mostly failed, once enough calls had gone well; where
+// closed reports whether values of a parameter that no call had given mostly failed, once enough calls had gone well; where
 // there are several sources, also without the one of which most failed.
 func (s *search) closed(p string) bool {
 	type count struct{ first, failed int }

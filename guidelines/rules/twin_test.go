@@ -92,3 +92,18 @@ func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
 		}
 	}
 }
+
+// Of a pair that all good calls gave, each is needed by itself, whatever else a message names.
+func TestParametersThatAllGoodCallsGaveAreToldEachByItself(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"key":"k","run_id":"r-%d","value":1}`, i)))
+	}
+	for i := range 6 {
+		calls = append(calls, bad(40+i, `{"key":"k","value":1}`, "Missing value for required parameter 'run_id'"),
+			bad(50+i, fmt.Sprintf(`{"key":"k","run_id":"r-%d"}`, i), "Missing value for required parameter 'value'"))
+	}
+	if got := lines(Find("own", calls)); got != "Always give `run_id`\nAlways give `value`, such as 1\n" {
+		t.Errorf("got %q", got)
+	}
+}
