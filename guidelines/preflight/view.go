@@ -31,6 +31,15 @@ type view struct {
 	// observer has read the calls of the run; nil before it is needed.
 	observer *evidence.Observer
 	past     map[memoryd.CallKey]*tested.Planned // the tool's calls of the run, as they were planned
+	now      *tested.Planned                     // the planned call; nil before it is needed
+}
+
+// planned is the planned call as mining would read it.
+func (v *view) planned() *tested.Planned {
+	if v.now == nil {
+		v.now = v.m.plan(v, v.in.raw)
+	}
+	return v.now
 }
 
 // runCall is a judged call of the same tool in the run.
@@ -54,7 +63,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 	v := &view{Planned: p, in: in, m: m, tool: m.judged}
 	v.ofRun()
 	if len(m.options.Tested) > 0 {
-		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v, in.raw)), v.contradicts)
+		v.breaks = slices.DeleteFunc(m.brokenBy(v.planned()), v.contradicts)
 		v.run = slices.DeleteFunc(v.run, func(c runCall) bool { return c.failed && m.avoids(v, &c) })
 	}
 	other, from := m.otherwise(v)
