@@ -10,6 +10,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	tested "memoryd/guidelines/rules"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
@@ -54,7 +55,7 @@ func TestRulesOfAnotherToolWarnWhereGoodCallsKeepToThem(t *testing.T) {
 		s := mem.New()
 		c := cacheOver(s)
 		add(s, taught, 0, true, ids("RN-%d", 20)...)
-		add(s, taught, 40, false, ids("model-%d", 6)...)
+		add(s, taught, 40, false, ids("model-%d", 12)...)
 		add(s, tc.of, 60, true, tc.own...)
 		ask := func(of memoryd.ToolRef) []Warning {
 			a, err := c.Assess(t.Context(), of, json.RawMessage(`{"run_id":"model-7"}`), Caller{})
@@ -70,7 +71,7 @@ func TestRulesOfAnotherToolWarnWhereGoodCallsKeepToThem(t *testing.T) {
 			t.Fatalf("the tool that taught it: %+v", w)
 		}
 		switch w := ask(tc.of); {
-		case tc.warns && (len(w) != 1 || w[0].Severity != Ask || !strings.Contains(w[0].Text, ": in `log_metric`, otherwise 6 of 6 went wrong")):
+		case tc.warns && (len(w) != 1 || w[0].Severity != Ask || !strings.Contains(w[0].Text, ": in `log_metric`, otherwise 12 of 12 went wrong")):
 			t.Errorf("%s: %+v", name, w)
 		case !tc.warns && len(w) > 0:
 			t.Errorf("%s: it warns: %+v", name, w)
@@ -219,6 +220,37 @@ func TestACallThatRepeatsAFailedOneCountsForNoStreak(t *testing.T) {
 		set := met(repeats, 2, Count{}, Count{Calls: 9, Failed: 2})
 		if got := set.list(); !slices.Equal(got, want) {
 			t.Errorf("repeats %v: %v", repeats, got)
+		}
+	}
+}
+
+// What another replica observed was not compared with what the workspace knew: then it bears out no rule on that.
+func TestARuleOnWhatTheWorkspaceKnowsNeedsCallsThatWereComparedWithIt(t *testing.T) {
+	var calls []tested.Call
+	for i := range 24 {
+		c := tested.Call{Input: fmt.Appendf(nil, `{"pad":"pad-%d"}`, 10+i), Run: uint64(i + 1), Named: true} //nolint:gosec // small
+		if c.World = true; i%4 == 0 {
+			c.Bad, c.Failed, c.Message, c.Strange = true, true, "not there", []string{"pad"}
+		}
+		calls = append(calls, c)
+	}
+	ref := memoryd.ToolRef{Workspace: "w", Tool: "set_text"}
+	c := cacheOver(mem.New())
+	defer c.Stop()
+	found := tested.Find(ref.Tool, calls)
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	c.keep(entry{ref: ref, model: Learn(nil, c.options(ref)), portable: portableOf(ref.Tool, found)}, 0)
+	for _, compared := range []bool{true, false} {
+		var obs []evidence.Observation
+		for i := range 4 {
+			ob := evidence.Observation{Call: memoryd.Call{Input: fmt.Appendf(nil, `{"pad":"pad-%d"}`, i)}}
+			ob.Evaluation, ob.World = memoryd.Evaluation{State: memoryd.Judged, Score: 1}, compared
+			obs = append(obs, ob)
+		}
+		if got := c.elsewhere(memoryd.ToolRef{Workspace: "w", Tool: "get_text"}, obs); (len(got) == 1) != compared {
+			t.Errorf("compared %v: %+v", compared, got)
 		}
 	}
 }
