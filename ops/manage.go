@@ -92,6 +92,7 @@ func (d *Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, erro
 	}
 	if r.Moves() { // what failed half way too
 		d.Judge.Moved(r.Workspace)
+		d.Forecasts.Moved(r.Workspace)
 	}
 	// What the client can mend is an answer; what the store cannot do is not.
 	switch kind, msg := memoryd.KindOf(err); {

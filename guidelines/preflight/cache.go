@@ -133,6 +133,19 @@ func (c *Cache) Forget(ref memoryd.ToolRef) {
 	c.lost++
 }
 
+// Moved drops the models of a workspace whose tools were deleted or replaced: what one was learned from also warns of
+// calls of others.
+func (c *Cache) Moved(workspace string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ref := range c.tools.Keys() {
+		if ref.Workspace == workspace {
+			c.tools.Remove(ref)
+		}
+	}
+	c.lost++
+}
+
 // model gives the model of a tool, and the tool's newest calls if it was learned
 // before the last of them.
 func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evidence.Observation, error) {

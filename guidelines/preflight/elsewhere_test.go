@@ -184,6 +184,16 @@ func TestWhatIsForgottenWarnsNobodyElsewhere(t *testing.T) {
 		if h.warned(t, c, "get_run", "ann") {
 			t.Errorf("%s: it is forgotten, and warns", tool)
 		}
+		if !h.warned(t, c, tool, "ann") { // it is learned again
+			t.Errorf("%s: it was not deleted, and does not warn", tool)
+		}
+		if err := h.DeleteTool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: tool}); err != nil {
+			t.Fatal(err)
+		}
+		c.Moved("w")
+		if h.warned(t, c, "get_run", "ann") {
+			t.Errorf("%s: it is deleted, and warns", tool)
+		}
 		c.Stop()
 	}
 }
