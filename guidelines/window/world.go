@@ -15,6 +15,7 @@ import (
 const (
 	worldTools = 128                   // by name, in turns
 	worldCalls = 4                     // of a tool in one turn, the newest first
+	worldTurns = 50                    // of a tool
 	worldSoon  = 50 * time.Millisecond // how long who asks first waits; the rest is read in the background
 )
 
@@ -34,11 +35,12 @@ type world struct {
 	left   []toRead
 }
 
-// toRead are the calls of a tool before one of them; before is 0 for all.
+// toRead are the calls of a tool before one of them; before is 0 for all. So many turns are left.
 type toRead struct {
 	memoryd.ToolRef
 
 	before int64
+	turns  int
 }
 
 // World implements evidence.Window. No call is compared with a world that is not read to its end.
@@ -56,7 +58,7 @@ func (w *Window) World(ctx context.Context, workspace string) (*evidence.World, 
 	u := &world{World: evidence.UnreadWorld()}
 	u.reader = evidence.NewObserver().Teach(u.World)
 	for i := range tools {
-		u.left = append(u.left, toRead{tools[i].ToolRef, 0})
+		u.left = append(u.left, toRead{tools[i].ToolRef, 0, worldTurns})
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -117,7 +119,8 @@ func (w *Window) readWorld(ctx context.Context, u *world) (more bool, err error)
 				u.reader.Observe(&calls[i])
 			}
 		}
-		if u.left = u.left[1:]; len(calls) > 0 {
+		next.turns--
+		if u.left = u.left[1:]; len(calls) > 0 && next.turns > 0 {
 			u.left = append(u.left, next)
 		}
 		return true, nil

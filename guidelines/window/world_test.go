@@ -178,3 +178,23 @@ func seenIn(t *testing.T, w *Window, workspace, pad string) evidence.Observation
 		ToolRef: memoryd.ToolRef{Workspace: workspace, Tool: "t"}, Input: fmt.Appendf(nil, `{"pad":%q}`, pad), Metadata: json.RawMessage(`{"trajectory_id":"r"}`),
 	})
 }
+
+// Of a long history the newest calls are read, however little they showed.
+func TestOfALongHistoryTheNewestCallsAreRead(t *testing.T) {
+	s := mem.New()
+	b := store.Batch{Workspace: "w", Keep: 1000}
+	for i := range worldCalls*worldTurns + 100 {
+		c := knownCall(1, "t", fmt.Sprintf("pad-%d", i))
+		c.Key = memoryd.CallKey{byte(i), byte(i >> 8), 7}
+		b.Calls = append(b.Calls, c)
+	}
+	if _, err := s.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	w := New(s, 100, slog.New(slog.DiscardHandler), func() time.Time { return time.Unix(0, 0) })
+	for i, strange := range map[int]int{99: 1, 100: 0, len(b.Calls) - 1: 0} {
+		if ob := seenIn(t, w, "w", fmt.Sprintf("pad-%d", i)); len(ob.Strange) != strange || !ob.World {
+			t.Errorf("call %d of %d: %+v", i, len(b.Calls), ob.Seen)
+		}
+	}
+}
