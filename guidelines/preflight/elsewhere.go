@@ -18,47 +18,53 @@ type Elsewhere struct {
 	Tool string
 	// one is the only source whose good calls bear it out here, where several are known: it warns no other.
 	one uint64
-	any bool
+	all bool // it warns of the calls of all sources
 }
 
 // leastBorne is how many good calls of a tool have to give the parameter of a rule of another one.
 const leastBorne = 3
 
-// bearers are how many good calls gave a parameter, and who made them.
+// bearers are how many good calls gave a parameter, how many of them were compared with what the workspace knew, and who
+// made them.
 type bearers struct {
-	calls   int
-	one     uint64
-	several bool
+	calls, placed int
+	one           uint64
+	several       bool
 }
 
-func (g *bearers) add(source uint64) {
+func (g *bearers) add(source uint64, placed bool) {
 	g.several = g.several || g.calls > 0 && g.one != source
-	g.calls, g.one = g.calls+1, source
+	if g.calls, g.one = g.calls+1, source; placed {
+		g.placed++
+	}
 }
 
 // elsewhere lists the rules of other tools that hold for a tool as far as its own good calls show: several
 // gave the parameter, and each kept to the rule. Of rules about the same, that with most calls behind it counts.
 func (c *Cache) elsewhere(ref memoryd.ToolRef, obs []evidence.Observation) []Elsewhere {
 	var good []*tested.Planned
-	gave, placed := map[string]bearers{}, true
+	gave := map[string]bearers{}
 	for i := max(0, len(obs)-tested.Compared); i < len(obs); i++ {
 		if obs[i].Good() {
 			p := obs[i].Planned()
 			for name := range p.Parameters() {
 				g := gave[name]
-				g.add(obs[i].Writer)
+				g.add(obs[i].Writer, obs[i].World)
 				gave[name] = g
 			}
-			good, placed = append(good, p), placed && p.Placed()
+			good = append(good, p)
 		}
 	}
 	shared := len(obs) > 0 && obs[0].Shared
 	most := map[string]Elsewhere{}
 	for _, other := range c.portable(ref, shared) {
 		id, by := other.ID(), gave[other.Parameter]
-		known := by.calls >= leastBorne && (placed || !other.About())
-		if known && most[id].Calls < other.Calls && !slices.ContainsFunc(good, other.Holds) {
-			other.one, other.any = by.one, by.several || !shared
+		borne := by.calls
+		if other.About() {
+			borne = by.placed
+		}
+		if borne >= leastBorne && most[id].Calls < other.Calls && !slices.ContainsFunc(good, other.Holds) {
+			other.one, other.all = by.one, by.several || !shared
 			most[id] = other
 		}
 	}

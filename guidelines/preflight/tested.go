@@ -100,7 +100,7 @@ func (m *Model) broken(v *view) []Warning {
 	}
 	p := m.plan(v, v.in.raw)
 	for i := range v.Elsewhere {
-		if t := &v.Elsewhere[i]; (t.any || t.one == v.Source) && t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
+		if t := &v.Elsewhere[i]; (t.all || t.one == v.Source) && t.Holds(p) && !t.Untried(p) && !v.contradicts(&t.Tested) {
 			out = append(out, t.warning())
 		}
 	}

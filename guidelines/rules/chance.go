@@ -65,6 +65,9 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 	var of counts
 	for i := range s.rows {
 		row := &s.rows[i]
+		if !c.compares(row) {
+			continue
+		}
 		g := given{bad: row.Bad, meets: c.meets[i]}
 		for v := range row.values(p) {
 			if v.kind == other { // too long to compare
@@ -92,11 +95,11 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 }
 
 // written reports whether the condition is about how a text is written: its length, its marks, or how it
-// begins or ends. Not among them is what the texts of good calls have in common at their beginning or as a form,
+// begins or ends; or about whether it is known. Not among them is what the texts of good calls have in common at their beginning or as a form,
 // and how an identifier begins, which says of what kind it is.
 func (h *hypothesis) written() bool {
 	switch h.what {
-	case endsNot, marked:
+	case endsNot, marked, nowhere, taken:
 		return true
 	case begins:
 		return opening(h.set[0]) == h.set[0]

@@ -225,18 +225,28 @@ func (s *search) candidates(cols []column) {
 	}
 }
 
-// comparable counts the good calls that can speak against a condition: of where a value came from,
-// those whose value is like an identifier.
+// comparable counts the good calls that can speak against a condition.
 func (s *search) comparable(h *hypothesis) (n float64) {
-	if h.what != unseen && h.what != outdated {
-		return s.good
-	}
 	for i := range s.rows {
-		if _, known := s.rows[i].source(h.p); known && !s.rows[i].Bad {
+		if !s.rows[i].Bad && h.compares(&s.rows[i]) {
 			n++
 		}
 	}
 	return n
+}
+
+// compares reports whether a call can speak for a condition or against it: of where a value came from, one whose value is
+// like an identifier, and of what the workspace knew, one that was compared with that.
+func (h *hypothesis) compares(r *row) (can bool) {
+	switch h.what {
+	case unseen, outdated:
+		_, can = r.source(h.p)
+		return can
+	case nowhere, taken:
+		return r.World
+	default:
+		return true
+	}
 }
 
 // against counts the good calls that speak against a condition since a call last went wrong

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -25,6 +26,20 @@ func TestValuesThatNothingShowedAreToldWhereTheyFail(t *testing.T) {
 	found := Find("own", calls)
 	if got := lines(found); got != "Give `pad` a value that an answer or a good call had before\n" || !found[0].About() || !found[0].Portable() {
 		t.Fatalf("got %q", got)
+	}
+	before := slices.Clone(calls)
+	for i := range before {
+		before[i].World = i >= 18 // as after an upgrade
+	}
+	if found := Find("own", before); len(found) != 1 {
+		t.Errorf("where early calls were not compared: %q", lines(found))
+	}
+	for i := range calls[30:] {
+		before[30+i] = bad(40+i, `{"pad":"pad-x1"}`, "not there")
+		before[30+i].Strange, before[30+i].World = []string{"pad"}, true
+	}
+	if found := Find("own", before); len(found) > 0 && found[0].when.what == nowhere {
+		t.Errorf("where one value failed again and again: %q", lines(found))
 	}
 	for i := range calls {
 		calls[i].Strange, calls[i].Taken = nil, calls[i].Strange

@@ -38,7 +38,7 @@ func opening(s string) string {
 // value.
 func (s *search) propose(cols []column) []hypothesis {
 	out, rows := hypotheses(s.proposed), s.rows
-	before, placed := orders(rows), s.placed()
+	before := orders(rows)
 	for i := range cols {
 		c := &cols[i]
 		if _, property := base(c.name); property == ofType {
@@ -67,9 +67,7 @@ func (s *search) propose(cols []column) []hypothesis {
 			}
 		}
 		out = append(append(out, s.sources(c.name)...), s.states(c.name)...)
-		if placed {
-			out = append(out, inWorld(rows, c.name)...)
-		}
+		out = append(out, inWorld(rows, c.name)...)
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
@@ -86,20 +84,6 @@ func (s *search) propose(cols []column) []hypothesis {
 		out = append(out, hypothesis{what: again})
 	}
 	return append(append(out, s.renewals()...), s.strangers()...)
-}
-
-// placed reports whether nearly all good calls were compared with what the workspace knew. Those that another
-// replica observed were not.
-func (s *search) placed() bool {
-	good, known := 0.0, 0.0
-	for i := range s.rows {
-		if r := &s.rows[i]; !r.Bad {
-			if good++; r.World {
-				known++
-			}
-		}
-	}
-	return known >= (1-maxWrong)*good
 }
 
 // inWorld are the hypotheses on what the workspace knew of a value.

@@ -318,9 +318,6 @@ func (r *Rule) Portable() bool {
 	return alone && r.Effect == Wrong && !r.Doubtful && (!r.About() || h.what == nowhere)
 }
 
-// Placed reports whether the call was compared with what its workspace knew.
-func (p *Planned) Placed() bool { return p.row.World }
-
 // Parameters are those that a planned call gives, and their properties.
 func (p *Planned) Parameters() iter.Seq[string] { return maps.Keys(p.row.in) }
 
