@@ -1,12 +1,15 @@
 package ops
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // PreflightRequest requests a forecast for a planned call.
@@ -52,12 +55,13 @@ func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, er
 		return &Forecast{Tool: r.Tool}, nil
 	}
 	// The history that it is held against was redacted likewise.
-	r.Input = d.Redaction.JSON(ctx, r.Input)
+	redacted := d.Redaction.JSON(ctx, r.Input)
 	r.By.Source = sourceOf(ctx)
-	a, err := d.Forecasts.Assess(ctx, r.ToolRef, r.Input, r.By)
+	a, err := d.Forecasts.Assess(ctx, r.ToolRef, redacted, r.By)
 	if err != nil {
 		return nil, err
 	}
+	a.Suggestion = unredacted(a.Suggestion, redacted, r.Input)
 	f := &Forecast{Tool: r.Tool, Assessment: a}
 	if a.Judged == 0 && len(a.Warnings) == 0 {
 		if _, err := d.Store.Tool(ctx, r.ToolRef); memoryd.IsKind(err, memoryd.NotFound) {
@@ -65,4 +69,65 @@ func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, er
 		}
 	}
 	return f, nil
+}
+
+// unredacted puts the caller's own secrets back into a suggestion: with their placeholders it is no call. It is nil where
+// it is not known which secret one stands for.
+func unredacted(suggestion, redacted, input json.RawMessage) json.RawMessage {
+	if len(suggestion) == 0 || bytes.Equal(redacted, input) {
+		return suggestion
+	}
+	veiled, plain := scalars(redacted), scalars(input)
+	if len(veiled) != len(plain) {
+		return nil
+	}
+	secrets := map[string]string{}
+	for i := range veiled {
+		secret := string(input[plain[i].from:plain[i].to])
+		if veiled[i].text == plain[i].text {
+			continue
+		}
+		if known, again := secrets[veiled[i].text]; again && known != secret {
+			return nil
+		}
+		secrets[veiled[i].text] = secret
+	}
+	var out []byte
+	done := 0
+	for _, s := range scalars(suggestion) {
+		if secret, is := secrets[s.text]; is {
+			out = append(append(out, suggestion[done:s.from]...), secret...)
+			done = s.to
+		}
+	}
+	return append(out, suggestion[done:]...)
+}
+
+// scalar is a text or a number in JSON, and where it stands.
+type scalar struct {
+	text     string
+	from, to int
+}
+
+func scalars(v json.RawMessage) (list []scalar) {
+	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	for kind := dec.PeekKind(); kind != 0; kind = dec.PeekKind() {
+		if kind != '"' && kind != '0' {
+			if _, err := dec.ReadToken(); err != nil {
+				return list
+			}
+			continue
+		}
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return list
+		}
+		s := scalar{text: string(raw), to: int(dec.InputOffset())}
+		if s.from = s.to - len(raw); kind == '"' {
+			unquoted, _ := jsontext.AppendUnquote(nil, raw)
+			s.text = string(unquoted)
+		}
+		list = append(list, s)
+	}
+	return list
 }

@@ -269,3 +269,39 @@ func TestNoModelIsShownAnythingOfABarredWorkspace(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
+
+// A suggestion is sent in place of the call: with a placeholder in it, it would be refused.
+func TestASuggestionHoldsTheCallersOwnSecret(t *testing.T) {
+	oneByOne(t)
+	a := testApp(t, config.BackendMem, t.TempDir(), "")
+	a.Start(t.Context())
+	defer http.DefaultClient.CloseIdleConnections()
+	defer func() { _ = a.Stop(context.Background()) }()
+	login := func(password, realm string) map[string]any {
+		return map[string]any{"user": "ada", "password": password, "realm": realm}
+	}
+	var calls []any
+	for i := range 16 {
+		realm, output := "main", `{"session":"open"}`
+		if i%2 == 1 {
+			realm, output = "adm", "Error: there is no such realm"
+		}
+		calls = append(calls, map[string]any{
+			"input": login("Marmalade!42", realm), "output": output, "success": i%2 == 0,
+			"metadata": map[string]any{"trajectory_id": fmt.Sprint(i)},
+		})
+	}
+	asked(t, a, "POST", "/add_tool_call_result", quotedText(t, map[string]any{"tool_name": "login", "tool_call_results": calls}))
+	_, _, answer := asked(t, a, "POST", "/preflight_tool_call", quotedText(t, map[string]any{"tool_name": "login", "input": login("velvet umbrella nine", "adm")}))
+	var forecast struct {
+		Metadata struct {
+			Suggestion map[string]any `json:"suggestion"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal([]byte(answer), &forecast); err != nil {
+		t.Fatal(err)
+	}
+	if want := login("velvet umbrella nine", "main"); !maps.Equal(forecast.Metadata.Suggestion, want) {
+		t.Errorf("%v, not %v", forecast.Metadata.Suggestion, want)
+	}
+}
