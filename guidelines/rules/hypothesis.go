@@ -109,7 +109,7 @@ var conditions = []condition{
 		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
 	}},
 	nowhere: {
-		name: "nowhere", finer: true, line: "Give {p} a value that an answer or a good call had before",
+		name: "nowhere", finer: true,
 		holds: func(h *hypothesis, r *row, _ value) bool { return slices.Contains(r.Strange, h.p) },
 	},
 	taken: {

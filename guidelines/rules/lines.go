@@ -75,6 +75,11 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 			return "Copy {p} exactly from an earlier answer, mostly of `{value}`"
 		}
 		return "Copy {p} exactly from an earlier answer"
+	case nowhere:
+		if len(h.set) > 0 {
+			return "Give {p} a value that an answer of `{value}` or a good call had before"
+		}
+		return "Give {p} a value that an answer or a good call had before"
 	case outdated:
 		if h.tool != "" {
 			return "Copy {p} from the newest answer of `{tool}`"

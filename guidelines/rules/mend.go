@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"memoryd/internal/origin"
 )
@@ -57,8 +58,8 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return swapped(h, v, w)
 	case aboveWithout:
 		return r.give(h.q, p)
-	case unseen, inState, begins:
-		return r.fromAnswer(seen)
+	case unseen, nowhere, inState, begins:
+		return r.fromAnswer(v.text, seen)
 	case exceeds:
 		return h.fromState(p)
 	default:
@@ -141,13 +142,22 @@ func (h *hypothesis) fromState(p *Planned) []Edit {
 	return nil
 }
 
-// fromAnswer sets the parameter to the newest value of the run's own answers that is like what worked.
-func (r *Rule) fromAnswer(seen func(path, tool string) []Given) []Edit {
+// fromAnswer sets the parameter to a value of the run's own answers: to the one that the given value is cut from or
+// written otherwise, else to the newest that is like what worked.
+func (r *Rule) fromAnswer(given string, seen func(path, tool string) []Given) []Edit {
 	h := &r.when
 	values := seen(h.p, h.tool)
+	if h.what == unseen || h.what == nowhere {
+		same := slices.DeleteFunc(slices.Clone(values), func(g Given) bool { return !isCut(given, g.Value) })
+		if len(same) == 1 {
+			values = same
+		} else if h.what == nowhere {
+			return nil
+		}
+	}
 	at := slices.IndexFunc(values, func(g Given) bool {
 		switch {
-		case h.what == unseen:
+		case h.what == unseen, h.what == nowhere:
 			return true
 		case r.worked == "":
 			return false
@@ -164,6 +174,23 @@ func (r *Rule) fromAnswer(seen func(path, tool string) []Given) []Edit {
 	}
 	return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
 }
+
+// isCut reports whether one text begins with the other, whatever their marks and capital letters.
+func isCut(cut, whole string) bool {
+	bare := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, s)
+	}
+	cut = bare(cut)
+	return len(cut) >= leastSame && strings.HasPrefix(bare(whole), cut)
+}
+
+// leastSame is how many letters and digits tell what a text names.
+const leastSame = 6
 
 // retyped is the caller's own value as what worked: a text that holds JSON as that, a number as a text, one value as a
 // list of it, or the other way round.

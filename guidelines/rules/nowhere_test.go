@@ -54,3 +54,39 @@ func TestValuesThatNothingShowedAreToldWhereTheyFail(t *testing.T) {
 		t.Errorf("where good calls have them: %q", got)
 	}
 }
+
+// What the run showed takes the place of a value that nobody knows where this is it, cut or with other marks: one that
+// only resembles it is another thing.
+func TestAnUnknownValueIsMendedWhereTheRunShowedItWhole(t *testing.T) {
+	var calls []Call
+	for i := range 36 {
+		input := fmt.Sprintf(`{"run":"%016x"}`, uint64(i+1)*0x9E3779B97F4A7C15) //nolint:gosec // small
+		c := good(i, input)
+		if i%4 == 0 {
+			c = bad(i, input, "no such run")
+			c.Strange = []string{"run"}
+		}
+		c.World, c.Sources = true, []Source{{Path: "run", Tool: "create_run"}}
+		calls = append(calls, c)
+	}
+	found := Find("own", calls)
+	if len(found) != 1 || found[0].Line != "Give `run` a value that an answer of `create_run` or a good call had before" {
+		t.Fatalf("%q", lines(found))
+	}
+	seen := func(string, string) []Given {
+		return []Given{{Value: "0247b8a7cae44fa9"}, {Value: "d41a8443b2114439"}, {Value: "d41a8443b211443a"}}
+	}
+	for given, want := range map[string]string{
+		"0247b8a7": "0247b8a7cae44fa9", "0247B8A7-CAE4-4FA9": "0247b8a7cae44fa9",
+		"d41a8443": "", "0247b": "", "old_0247b8a7cae44fa9": "", "0247b8a7cae44fa8": "",
+	} {
+		p := Plan(&Call{Input: fmt.Appendf(nil, `{"run":%q}`, given), Seen: Seen{World: true, Strange: []string{"run"}}})
+		got := ""
+		for _, e := range found[0].Mend(p, seen) {
+			got = e.Text
+		}
+		if got != want {
+			t.Errorf("%s: %q, not %q", given, got, want)
+		}
+	}
+}

@@ -66,8 +66,9 @@ func (s *search) propose(cols []column) []hypothesis {
 				out = append(out, limits(rows, c.name, q.name)...)
 			}
 		}
-		out = append(append(out, s.sources(c.name)...), s.states(c.name)...)
-		out = append(out, inWorld(rows, c.name)...)
+		from := s.sources(c.name)
+		out = append(append(out, from...), s.states(c.name)...)
+		out = append(out, inWorld(rows, c.name, from)...)
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
@@ -86,10 +87,15 @@ func (s *search) propose(cols []column) []hypothesis {
 	return append(append(out, s.renewals()...), s.strangers()...)
 }
 
-// inWorld are the hypotheses on what the workspace knew of a value.
-func inWorld(rows []row, p string) (out []hypothesis) {
+// inWorld are the hypotheses on what the workspace knew of a value. Where good calls of runs mostly copied it from the
+// answers of one tool, the line names that.
+func inWorld(rows []row, p string, sources []hypothesis) (out []hypothesis) {
 	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, p) }) {
-		out = append(out, hypothesis{what: nowhere, p: p})
+		h := hypothesis{what: nowhere, p: p}
+		if len(sources) > 0 && sources[0].tool != "" {
+			h.set = []string{sources[0].tool}
+		}
+		out = append(out, h)
 	}
 	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
 		out = append(out, hypothesis{what: taken, p: p})
