@@ -95,8 +95,8 @@ func (s *search) different(c *candidate, kind string, n counts) counts {
 }
 
 // written reports whether the condition is about how a text is written: its length, its marks, or how it
-// begins or ends; or about whether it is known. Not among them is what the texts of good calls have in common at their beginning or as a form,
-// and how an identifier begins, which says of what kind it is.
+// begins or ends; or about whether it is known. Not among them is what the texts of good calls have in common at their
+// beginning or as a form, and how an identifier begins, which says of what kind it is.
 func (h *hypothesis) written() bool {
 	switch h.what {
 	case endsNot, marked, nowhere, taken:
