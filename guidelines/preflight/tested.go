@@ -141,7 +141,7 @@ func (e *Elsewhere) warning() Warning {
 func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	var out []*Tested
 	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Doubtful && t.Holds(p) && !t.Untried(p) {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && !t.Doubtful() && t.Holds(p) && !t.Untried(p) {
 			out = append(out, t)
 		}
 	}

@@ -102,7 +102,7 @@ func (m *Model) otherwise(v *view) (other map[memoryd.CallKey]bool, from int) {
 	other = map[memoryd.CallKey]bool{}
 	for i := range m.options.Tested {
 		t := &m.options.Tested[i]
-		if v.Run == "" || !t.About() || t.Doubtful || slices.Contains(v.breaks, t) || v.contradicts(t) {
+		if v.Run == "" || !t.About() || t.Doubtful() || slices.Contains(v.breaks, t) || v.contradicts(t) {
 			continue
 		}
 		for _, k := range t.Keys {

@@ -35,14 +35,14 @@ func doubted(t *testing.T, calls []Call, input string) bool {
 		t.Fatalf("no rule is broken by %s", input)
 	}
 	for i := range found {
-		if found[i].Doubtful != found[0].Doubtful {
+		if found[i].Doubtful() != found[0].Doubtful() {
 			t.Fatalf("one of the rules is doubtful and another one is not: %q", lines(found))
 		}
 	}
-	return found[0].Doubtful
+	return found[0].Doubtful()
 }
 
-func TestARuleIsDoubtfulOnceACallThatHeedsItFailsInTheSameWay(t *testing.T) {
+func TestARuleIsDoubtfulOnceTwoCallsThatHeedItFailInTheSameWay(t *testing.T) {
 	same := func(int) string { return "E17" }
 	for _, tc := range []struct {
 		name  string
@@ -50,11 +50,14 @@ func TestARuleIsDoubtfulOnceACallThatHeedsItFailsInTheSameWay(t *testing.T) {
 		want  bool
 	}{
 		{"nothing came after", nil, false},
-		{"one failed in the same way", []Call{bad(60, `{"mode":"amber"}`, "E17")}, true},
+		{"one failed in the same way", []Call{bad(60, `{"mode":"amber"}`, "E17")}, false},
+		{"two failed in the same way", []Call{bad(60, `{"mode":"amber"}`, "E17"), bad(61, `{"mode":"delta"}`, "E17")}, true},
 		{"some failed in another way", []Call{bad(60, `{"mode":"amber"}`, "E99"), bad(61, `{"mode":"delta"}`, "E99")}, false},
 		{"one went well", []Call{good(60, `{"mode":"amber"}`)}, false},
 		{"one broke it", []Call{bad(60, `{"mode":"opal"}`, "E17")}, false},
-		{"one broke it after another heeded it", []Call{bad(60, `{"mode":"amber"}`, "E17"), bad(61, `{"mode":"opal"}`, "E17")}, false},
+		{"one broke it after others heeded it", []Call{
+			bad(60, `{"mode":"amber"}`, "E17"), bad(61, `{"mode":"delta"}`, "E17"), bad(62, `{"mode":"opal"}`, "E17"),
+		}, false},
 		{"some broke another rule", []Call{bad(60, `{"mode":"kelp","n":1}`, "E17"), bad(61, `{"mode":"delta","n":2}`, "E17")}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -152,17 +152,17 @@ func (s *search) run() (found []Rule) {
 		}
 	}
 	for i := range found {
-		found[i].Doubtful = s.doubts(&found[i])
+		found[i].doubts = s.doubts(&found[i])
 	}
 	return append(found, s.guarded()...)
 }
 
-// doubts reports whether calls went wrong in the same way since a rule was last broken, or with a
+// doubts counts the calls that went wrong in the same way since a rule was last broken, or with a
 // message that names what it is about, and under no rule's condition: of two parties where there are
 // several, for one alone may lie.
-func (s *search) doubts(r *Rule) bool {
+func (s *search) doubts(r *Rule) int {
 	if r.when.what == unknown { // which explains only some of a kind
-		return false
+		return 0
 	}
 	var q quorum
 	for i := range slices.Backward(s.rows) {
@@ -174,7 +174,10 @@ func (s *search) doubts(r *Rule) bool {
 			q.add(row)
 		}
 	}
-	return q.calls > 0 && (!s.parties || len(q.parties) > 1)
+	if s.parties && len(q.parties) < 2 {
+		return 0
+	}
+	return q.calls
 }
 
 // candidates lists the hypotheses that enough bad calls bear out and hardly a good one speaks against.

@@ -35,7 +35,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return nil
 	}
 	switch {
-	case r.Doubtful, r.isNew(p):
+	case r.doubts > 0, r.isNew(p):
 		return nil
 	case h.ofType():
 		return h.retyped(p)

@@ -145,14 +145,14 @@ type Rule struct {
 	// Behind are the indexes of the calls that went wrong, oldest first, and Keys their keys.
 	Behind []int             `json:"-"`
 	Keys   []memoryd.CallKey `json:"-"`
-	// Doubtful reports that calls went on to fail in the same way without breaking the rule, as
-	// those do that heed it after the tool has changed: then it warns of none and changes none.
-	Doubtful bool `json:"-"`
 	// Source is who made the calls behind a hint.
 	Source uint64 `json:"-"`
 	// edge is the number nearest to the bound that failed, where no message told the bound; of
 	// a step the greatest divisor of it that a failed number had.
 	edge *float64
+	// doubts counts the calls that went on to fail in the same way without breaking the rule, as those do that heed it after
+	// the tool has changed. From one on it changes no call.
+	doubts int
 	// against counts the good calls in a row that met the condition, up to the newest.
 	against int
 	// refused are the values that calls behind it gave.
@@ -310,12 +310,15 @@ func (r *Rule) About() bool {
 	}
 }
 
+// Doubtful reports that calls which heeded the rule failed in the same way: then it warns of none.
+func (r *Rule) Doubtful() bool { return r.doubts >= leastBad }
+
 // Portable reports whether the rule is about the value of one parameter, whatever else a call gives: then it may hold
 // for another tool that has the parameter.
 func (r *Rule) Portable() bool {
 	h := &r.when
 	alone := h.p != "" && r.Parameter != "" && !h.paired() && h.where == ""
-	return alone && r.Effect == Wrong && !r.Doubtful && (!r.About() || h.what == nowhere)
+	return alone && r.Effect == Wrong && !r.Doubtful() && (!r.About() || h.what == nowhere)
 }
 
 // Parameters are those that a planned call gives, and their properties.
