@@ -152,7 +152,7 @@ func (d *describer) operation(e endpoint) object {
 			continue
 		}
 		if f.Name == "Body" {
-			body, optionalBody = f.Type, f.Tag.Get("body") == optional
+			body, optionalBody = f.Type, f.Tag.Get("body") == "optional"
 		}
 		for _, in := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(in); name != "" && name != "Accept" {

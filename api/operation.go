@@ -89,18 +89,16 @@ func answerOf(out any) any {
 // input says how a request is read into a struct. Fields with the tag path, query or header are
 // parameters of that name, and Body is the body; where there are none, the struct is the body.
 type input struct {
-	params []param
-	body   []int // the index of Body; nil: there is none
-	whole  bool  // the struct is the body
+	params   []param
+	body     []int // the index of Body; nil: there is none
+	optional bool  // Body may be left out: it has the tag body:"optional"
+	whole    bool  // the struct is the body
 }
 
 type param struct {
 	index []int
 	read  func(q *query, into reflect.Value)
 }
-
-// optional is the tag of a Body that may be left out, body:"optional".
-const optional = "optional"
 
 func inputOf(t reflect.Type) *input {
 	in := &input{}
@@ -109,7 +107,7 @@ func inputOf(t reflect.Type) *input {
 		case read != nil:
 			in.params = append(in.params, param{f.Index, read})
 		case f.Name == "Body" && len(f.Index) == 1:
-			in.body = f.Index
+			in.body, in.optional = f.Index, f.Tag.Get("body") == "optional"
 		}
 	}
 	in.whole = in.body == nil && len(in.params) == 0
@@ -125,8 +123,7 @@ func (i *input) read(s *server, c echo.Context, body []byte, into any) error {
 		return s.decode(body, into)
 	}
 	if i.body != nil {
-		f, _ := v.Type().FieldByName("Body")
-		if isBlank(body) && f.Tag.Get("body") == optional {
+		if i.optional && isBlank(body) {
 			body = []byte("{}")
 		}
 		if err := s.decode(body, v.FieldByIndex(i.body).Addr().Interface()); err != nil {
