@@ -63,6 +63,8 @@ func (s *search) propose(cols []column) []hypothesis {
 			out = append(out, c.beside(q, i < j)...)
 			if c.numeric {
 				out = append(out, aboveWithouts(rows, c, q.name)...)
+			}
+			if c.numeric && !s.hints {
 				out = append(out, limits(rows, c.name, q.name)...)
 			}
 		}
@@ -124,11 +126,11 @@ func (c *column) beside(q *column, first bool) (out []hypothesis) {
 
 // alone are the hypotheses on one parameter.
 func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
-	least, begun := minCalls, leastBad
+	least := minCalls
 	parameter, _ := base(c.name)
 	program := partNames.of(parameter) == "command" // how long it is and what it is written with say nothing
 	if hints {
-		least, begun = 1, 1
+		least = 1
 	}
 	if !c.property() {
 		if list, _ := inList(c.name); list != "" || c.varies {
@@ -144,8 +146,10 @@ func (c *column) alone(rows []row, hints bool) (out []hypothesis) {
 			out = append(out, c.written(rows)...)
 		}
 	}
-	out = append(out, c.had(is, least, func(s string) bool { return s == "" || shown(s) })...)
-	return append(out, c.had(begins, begun, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)
+	if out = append(out, c.had(is, least, func(s string) bool { return s == "" || shown(s) })...); hints {
+		return out
+	}
+	return append(out, c.had(begins, leastBad, func(s string) bool { return opening(s) == s || shown(strings.TrimRight(s, "_-")) })...)
 }
 
 // ofPaths reports whether it is how long paths are, which happens to be so.
