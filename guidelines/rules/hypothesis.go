@@ -38,6 +38,7 @@ const (
 	apart
 	both
 	neither
+	alone
 	equal
 	notAfter
 	isAfter
@@ -127,6 +128,9 @@ var conditions = []condition{
 	}},
 	neither: {name: "neither", line: "Give {p} or {q}", holds: func(h *hypothesis, r *row, v value) bool {
 		return v.kind == absent && r.get(h.q).kind == absent
+	}},
+	alone: {name: "alone", line: "Where {p} is given, always give {q}", holds: func(h *hypothesis, r *row, v value) bool {
+		return v.kind != absent && r.get(h.q).kind == absent
 	}},
 	equal: {name: "equal", line: "Give {p} and {q} different values", holds: func(h *hypothesis, r *row, v value) bool {
 		return v.plain() && v == r.get(h.q)

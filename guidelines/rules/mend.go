@@ -56,7 +56,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		return []Edit{{Path: h.q, Remove: true}}
 	case notAfter, isAfter:
 		return swapped(h, v, w)
-	case aboveWithout:
+	case aboveWithout, alone:
 		return r.give(h.q, p)
 	case unseen, nowhere, inState, begins:
 		return r.fromAnswer(v.text, seen)

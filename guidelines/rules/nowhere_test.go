@@ -90,3 +90,27 @@ func TestAnUnknownValueIsMendedWhereTheRunShowedItWhole(t *testing.T) {
 		}
 	}
 }
+
+// One call is no hint while most good calls were not compared with what the workspace knew, as after a start.
+func TestOneUnknownValueIsAHintOnceMostGoodCallsWereCompared(t *testing.T) {
+	var calls []Call
+	for i := range 34 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"pad":"pad-%d"}`, 10+i)))
+		calls[i].World = i >= 30
+	}
+	c := bad(40, `{"pad":"pad-77"}`, "not there")
+	c.Strange, c.World = []string{"pad"}, true
+	calls = append(calls, c)
+	told := func() bool {
+		return slices.ContainsFunc(Hints("own", calls, nil), func(r Rule) bool { return r.when.what == nowhere })
+	}
+	if told() {
+		t.Error("four compared calls of 34 made a hint")
+	}
+	for i := range calls {
+		calls[i].World = true
+	}
+	if !told() {
+		t.Error("no hint where all were compared")
+	}
+}

@@ -70,7 +70,7 @@ func (s *search) propose(cols []column) []hypothesis {
 		}
 		from := s.sources(c.name)
 		out = append(append(out, from...), s.states(c.name)...)
-		out = append(out, inWorld(rows, c.name, from)...)
+		out = append(out, s.inWorld(c.name, from)...)
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
@@ -90,16 +90,19 @@ func (s *search) propose(cols []column) []hypothesis {
 }
 
 // inWorld are the hypotheses on what the workspace knew of a value. Where good calls of runs mostly copied it from the
-// answers of one tool, the line names that.
-func inWorld(rows []row, p string, sources []hypothesis) (out []hypothesis) {
-	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, p) }) {
+// answers of one tool, the line names that. One call is no hint where most good calls were not compared.
+func (s *search) inWorld(p string, sources []hypothesis) (out []hypothesis) {
+	if s.hints && 2*s.comparable(&hypothesis{what: nowhere}) <= s.good {
+		return nil
+	}
+	if among(s.rows, func(r *row) bool { return r.Bad && slices.Contains(r.Strange, p) }) {
 		h := hypothesis{what: nowhere, p: p}
 		if len(sources) > 0 && sources[0].tool != "" {
 			h.set = []string{sources[0].tool}
 		}
 		out = append(out, h)
 	}
-	if among(rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
+	if among(s.rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
 		out = append(out, hypothesis{what: taken, p: p})
 	}
 	return out
@@ -114,6 +117,9 @@ func (c *column) beside(q *column, first bool) (out []hypothesis) {
 		if c.good > 0 || q.good > 0 {
 			out = append(out, hypothesis{what: both, p: c.name, q: q.name})
 		}
+	}
+	if c.varies && q.spared && q.good > 0 {
+		out = append(out, hypothesis{what: alone, p: c.name, q: q.name})
 	}
 	if c.good == 0 || q.good == 0 || !c.comparable(q) {
 		return out

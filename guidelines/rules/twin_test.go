@@ -67,25 +67,40 @@ func TestWhatNoGoodCallGaveIsNotToldWithAnother(t *testing.T) {
 func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		message, want string
-		good, bad     [2]string
+		good, bad     []string
 	}{
 		"one without a good call": {
 			"Choose between unit and code.", "Give `code` or `unit`, not both\n",
-			[2]string{`{"a":1,"code":"x"}`, `{"a":1}`},
-			[2]string{`{"a":1,"code":"x","unit":"m"}`, `{"a":1,"code":"y","unit":"m"}`},
+			[]string{`{"a":1,"code":"x"}`, `{"a":1}`},
+			[]string{`{"a":1,"code":"x","unit":"m"}`, `{"a":1,"code":"y","unit":"m"}`},
 		},
 		"neither with one": {
 			"E17", "Give `batch` and `grade` together, or neither\n",
-			[2]string{`{"a":1}`, `{"a":1}`},
-			[2]string{`{"a":1,"batch":"x"}`, `{"a":1,"grade":4}`},
+			[]string{`{"a":1}`, `{"a":1}`},
+			[]string{`{"a":1,"batch":"x"}`, `{"a":1,"grade":4}`},
+		},
+		"one that needs another": {
+			"E17", "Where `recur` is given, always give `due`\n",
+			[]string{`{"a":1,"due":"x"}`, `{"a":1,"due":"x","recur":"y"}`, `{"a":1}`},
+			[]string{`{"a":1,"recur":"y"}`, `{"a":2,"recur":"z"}`},
+		},
+		"one that needs another, as messages say, and never had it": {
+			"That takes a due date.", "Where `recur` is given, always give `due`\n",
+			[]string{`{"a":1,"due":"x"}`, `{"a":1}`},
+			[]string{`{"a":1,"recur":"y"}`, `{"a":2,"recur":"z"}`},
+		},
+		"one that is wrong by itself": {
+			"E17", "Leave out `recur`\n",
+			[]string{`{"a":1,"due":"x"}`, `{"a":1}`},
+			[]string{`{"a":1,"recur":"y"}`, `{"a":2,"recur":"z"}`},
 		},
 	} {
 		var calls []Call
 		for i := range 20 {
-			calls = append(calls, good(i, tc.good[i%2]))
+			calls = append(calls, good(i, tc.good[i%len(tc.good)]))
 		}
 		for i := range 8 {
-			calls = append(calls, bad(40+i, tc.bad[i%2], tc.message))
+			calls = append(calls, bad(40+i, tc.bad[i%len(tc.bad)], tc.message))
 		}
 		if got := lines(Find("own", calls)); got != tc.want {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
