@@ -319,3 +319,33 @@ func TestCheckSaysWhatIsDamagedAndRepairKeepsTheRest(t *testing.T) {
 		t.Error(r, err)
 	}
 }
+
+// A power cut while the log is copied into the file may tear its first page. The log has it whole, and whether the pages
+// have checksums is known all the same: else the store writes pages that it refuses at its next start.
+func TestAFirstPageTornByACheckpointIsMendedByTheLog(t *testing.T) {
+	source, want := filledDir(t)
+	for _, reserved := range []byte{0, sumBytes} {
+		dir := copied(t, source)
+		path := filepath.Join(dir, fileName)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b[:512] {
+			b[i] = byte(37*i + 11) // rubbish
+		}
+		b[reservedAt] = reserved
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for start := range 3 { // each ends with a checkpoint
+			got, notes, err := content(t.Context(), dir)
+			if err != nil || notes != 6 || !equal(got, want) {
+				t.Fatalf("start %d, reserved %d: %v, %d notes, %d tools", start, reserved, err, notes, len(got))
+			}
+		}
+		if sums, err := summed(path); err != nil || !sums {
+			t.Errorf("reserved %d: it has no checksums (%v)", reserved, err)
+		}
+	}
+}

@@ -181,7 +181,6 @@ func checkHeader(path string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	const magic = "SQLite format 3\x00"
 	head := make([]byte, 100)
 	if _, err := io.ReadFull(f, head); err != nil {
 		return errors.New("it is not a memoryd store, or it is damaged")

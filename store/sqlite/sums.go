@@ -65,8 +65,12 @@ func emptyFile() []byte {
 	return page
 }
 
+// magic begins a database of SQLite.
+const magic = "SQLite format 3\x00"
+
 // summed reports whether the pages of a file have checksums: those of files from before
-// version 4 have none.
+// version 4 have none. Where a crash has torn the first page, which the log mends, the others
+// tell: a connection that took the wrong side would leave pages that the next one refuses.
 func summed(path string) (bool, error) {
 	f, err := os.Open(path) //nolint:gosec // the store's own file
 	if errors.Is(err, os.ErrNotExist) {
@@ -76,12 +80,26 @@ func summed(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	head := make([]byte, 100)
-	if _, err := io.ReadFull(f, head); err != nil {
+	page := make([]byte, pageSize)
+	if _, err := io.ReadFull(f, page); err != nil {
 		return false, nil // checkHeader tells what is wrong
 	}
-	return head[reservedAt] == sumBytes, nil
+	if string(page[:len(magic)]) == magic {
+		return page[reservedAt] == sumBytes, nil
+	}
+	for range tornPages {
+		if _, err := io.ReadFull(f, page); err != nil {
+			break
+		}
+		if binary.BigEndian.Uint32(page[pageSize-sumBytes/2:]) == sumMark {
+			return true, nil
+		}
+	}
+	return false, nil
 }
+
+// tornPages is how many pages are looked at in place of a torn one.
+const tornPages = 256
 
 // at makes a pointer out of an address in SQLite's memory, function a Go function out of
 // one of its function pointers.
