@@ -108,6 +108,25 @@ func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
 	}
 }
 
+// What one parameter needs is suggested where one value of it worked.
+func TestWhatAParameterNeedsIsSuggested(t *testing.T) {
+	var calls []Call
+	for i := range 24 {
+		calls = append(calls, good(i, []string{`{"a":1}`, `{"a":1,"due":"today"}`, `{"a":1,"due":"today","recur":"weekly"}`}[i%3]))
+	}
+	for i := range 8 {
+		calls = append(calls, bad(40+i, fmt.Sprintf(`{"a":%d,"recur":"weekly"}`, i), "E17"))
+	}
+	found := broken(Find("own", calls), `{"a":1,"recur":"weekly"}`)
+	if len(found) != 1 || found[0].Line != "Where `recur` is given, always give `due`" {
+		t.Fatalf("got %q", lines(found))
+	}
+	edits := found[0].Mend(Plan(&Call{Input: []byte(`{"a":1,"recur":"weekly"}`)}), nil)
+	if len(edits) != 1 || edits[0].Path != "due" || edits[0].Text != "today" {
+		t.Errorf("%+v", edits)
+	}
+}
+
 // Of a pair that all good calls gave, each is needed by itself, whatever else a message names.
 func TestParametersThatAllGoodCallsGaveAreToldEachByItself(t *testing.T) {
 	var calls []Call
