@@ -103,7 +103,7 @@ func TestAnAppendIsOneSmallWrite(t *testing.T) {
 	}
 	cleared(t, s)
 	t.Logf("64 calls of 2 KB with their clearing: requests %v, bytes sent %v, received %v", m.times, m.sent, m.received)
-	if more := m.times["Upsert"] - 64; more < 1 || more > 3 || m.sent["Upsert"]-64*one > 64*400 {
+	if more := m.times["Upsert"] - 64; more < 1 || more > 3 || m.sent["Upsert"]-64*one > more*64*150 {
 		t.Errorf("clearing costs more than it should: %v, %v", m.times, m.sent)
 	}
 	tool, err := s.Tool(t.Context(), ref("t"))
