@@ -138,7 +138,7 @@ func messageOf(output string) string {
 	var words []string
 	for l := range strings.Lines(text[at:min(len(text), at+4*messageRunes)]) {
 		more := strings.Fields(l)
-		if len(words) > 2 && (len(more) == 1 || strings.HasPrefix(l, "status: ")) {
+		if len(words) > 2 && (len(more) == 1 || codeLine.MatchString(l)) {
 			continue // a code beside the message
 		}
 		if words = append(words, more...); len(words) >= lineWords {
@@ -147,6 +147,9 @@ func messageOf(output string) string {
 	}
 	return textsafe.Line(strings.Join(words, " "), messageRunes)
 }
+
+// codeLine is how a reply's code stands below its message.
+var codeLine = regexp.MustCompile(`^status: -?\d`)
 
 // content is an output without white space and NUL characters around it.
 func content(output string) string {

@@ -150,8 +150,8 @@ func (m *Model) reason(v *view) Warning {
 	switch {
 	case v.own.Failed > 0:
 		w.Text = "This input failed " + times(v.own) + "."
-	case v.streak > 0:
-		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", v.streak)
+	case v.streak > 1:
+		w.Text = fmt.Sprintf("The last %d calls of this tool in this run failed.", v.streak)
 	case m.judged.Failed > 0:
 		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.judged.Failed, m.judged.Calls)
 	default:

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,6 +141,9 @@ func (s *search) tests(c *candidate, kind string, n int, by float64) float64 {
 	if s.guards > 0 {
 		return float64(s.guards*s.ways) * sets
 	}
+	if s.boundIn(kind, c) {
+		return 1
+	}
 	if c.written() {
 		return float64(s.finer) * sets // see different: what is rare is rare enough among different texts
 	}
@@ -204,16 +208,36 @@ func (s *search) contrast(c *candidate, kind string) float64 {
 
 // named reports whether a message names the parameters of a condition.
 func (h *hypothesis) named(message string) bool {
-	return Speaks(message, h.name()) && (h.q == "" || Speaks(message, h.q))
+	return Speaks(message, nameOf(h.p)) && (h.q == "" || Speaks(message, nameOf(h.q)))
 }
 
-// name is what messages call the parameter.
-func (h *hypothesis) name() string {
-	p, _ := base(h.p)
-	if list, member := inList(p); list != "" {
-		return member
+// boundIn reports whether a kind of failure names a number that lies between what worked and what failed in
+// it under a condition.
+func (s *search) boundIn(kind string, c *candidate) bool {
+	if c.what != above && c.what != below {
+		return false
 	}
-	return strings.ReplaceAll(p, "[]", "")
+	p, _ := base(c.p)
+	return slices.ContainsFunc(boundsIn(kind, p), func(token string) bool {
+		h := c.hypothesis
+		n, err := strconv.ParseFloat(token, 64)
+		if err != nil || n != h.bound && (n > h.bound) != (h.what == above) {
+			return false
+		}
+		h.bound = n
+		for i := range s.rows {
+			if c.meets[i] && s.rows[i].Bad && s.rows[i].kind == kind && !h.holds(&s.rows[i]) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// nameOf is what messages call a parameter: of a member of an object or a list, its own name.
+func nameOf(p string) string {
+	p, _ = base(p)
+	return strings.ReplaceAll(p[strings.LastIndexByte(p, '.')+1:], "[]", "")
 }
 
 // others counts the calls of other kinds of failure that meet a condition. What is too rare to be a kind may

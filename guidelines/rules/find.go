@@ -353,7 +353,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	open, whole, told := s.callsOf(kind, true), s.callsOf(kind, false), s.told(kind)
 	for k := range s.all {
 		c := &s.all[k]
-		if c.silent || s.hints && c.good > 0 {
+		if c.silent || s.hints && (c.good > 0) {
 			continue
 		}
 		calls, left := s.support(c, &open)
@@ -367,6 +367,9 @@ func (s *search) top(kind string) (*candidate, Rule) {
 		q := calls/open.n - 4*c.good/against
 		if told[c.p] {
 			q += messageShare // calls cannot part what always came together
+			if s.boundIn(kind, c) {
+				q += messageShare
+			}
 		}
 		if c.q != "" && told[c.q] {
 			q += messageShare / 2

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -69,6 +70,31 @@ func TestAToolThatReadsNoFilesHasNoRemedyForFiles(t *testing.T) {
 	}
 	if got := Remedy("read_file", "no such file: a", []byte(`{"target_file":"a"}`)); !strings.Contains(got, "Look for the file") {
 		t.Errorf("the control: %q", got)
+	}
+}
+
+// Of a member of an object messages give its own name. A number in them that lies between what worked and what
+// failed leaves no choice of bounds, so that few different texts are enough.
+func TestABoundThatMessagesNameNeedsFewCalls(t *testing.T) {
+	find := func(message string) string {
+		var calls []Call
+		for i := range 30 {
+			title, said := []string{"Desk", "Lamp", "USB hub", "Whiteboard", "Office chair"}[i%5], ""
+			if i%10 == 3 {
+				title, said = strings.Repeat("x ", 40)+title[:i/10+1], message
+			}
+			calls = append(calls, call(i, fmt.Sprintf(`{"data":{"title":%q,"price":%d}}`, title, 3+i*i%17), said))
+		}
+		return lines(Find("create", calls))
+	}
+	const want = "Keep `data.title` at most 60 characters long\n"
+	if got := find("Failed to create.\ntitle: Must be no more than 60 character(s)."); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, message := range []string{"Failed to create.", "Failed to create.\ntitle: Must be no more than 90 character(s)."} { // the control
+		if got := find(message); strings.Contains(got, "characters long") {
+			t.Errorf("%q: got %q", message, got)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // twin names in a line another parameter whose condition held for the same calls and no others: which of
 // the two is to blame, the calls do not tell. Messages may; but what was missing is told with what they name.
 func (s *search) twin(top *candidate, behind []*row, line string) string {
-	if s.hints || top.p == "" || top.paired() {
+	if s.hints || top.p == "" || top.paired() || s.boundIn(behind[0].kind, top) {
 		return line
 	}
 	told := s.told(behind[0].kind)

@@ -121,8 +121,7 @@ func (s *search) told(kind string) map[string]bool {
 	told := map[string]bool{}
 	for i := range s.columns {
 		p := s.columns[i].name
-		h := hypothesis{p: p}
-		told[p] = Speaks(kind, h.name()) || s.repeats(kind, p)
+		told[p] = Speaks(kind, nameOf(p)) || s.repeats(kind, p)
 	}
 	s.toldBy[kind] = told
 	return told

@@ -58,14 +58,14 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 		"members":            {`{"error": "Bad Request", "message": "q is required", "statusCode": 400}`, "Bad Request\nq is required\nstatus: 400"},
 		"JSON in JSON":       {`{"error": "{\"message\": \"Unknown unit: k\"}"}`, "Unknown unit: k"},
 		"a Python dict":      {`{'status': 400, 'reason': 'bad symbol'}`, "bad symbol\nstatus: 400"},
-		"fields of a form":   {`{"title": "One or more validation errors", "status": 400, "errors": {"Age": ["The Age field is required."]}}`, "The Age field is required.\nOne or more validation errors\nstatus: 400"},
+		"fields of a form":   {`{"title": "One or more validation errors", "status": 400, "errors": {"Age": ["The Age field is required."]}}`, "Age: The Age field is required.\nOne or more validation errors\nstatus: 400"},
 		"an empty error":     {`{"error": "", "response": "{\"status\": 404, \"message\": \"no such page\"}"}`, "no such page\nstatus: 404"},
 		"a process":          {`{"returncode": 1, "stderr": "boom"}`, "boom"},
 		"a list of problems": {`[{"loc": ["a"], "msg": "too long"}, {"loc": ["b"], "msg": "too short"}]`, "a: too long\nb: too short"},
 		"problems behind a heading": {
 			"MCP error -32602: Invalid arguments for tool x: [\n  {\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"cells\",\n      0,\n      \"ref\"\n    ],\n" +
 				"    \"message\": \"Expected string, received null\"\n  }\n]",
-			"Invalid arguments for tool x:\ncells.ref: Expected string, received null\ninvalid_type",
+			"Invalid arguments for tool x:\ncells.ref: Expected string, received null",
 		},
 		"advice behind problems": {
 			"Error occurred: Invalid arguments for tool x: [\n  {\n    \"message\": \"Required\",\n    \"path\": [\n      \"q\"\n    ]\n  }\n] \n Please try again",
@@ -75,9 +75,31 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 		"a list of names":     {"Unknown fields: [\"a\", \"b\"]", "Unknown fields: [\"a\", \"b\"]"},
 		"what a file holds":   {`{"reason": "Overlapping patches", "content": "a = 1\nb = 2\n"}`, "Overlapping patches"},
 		"what a shell said":   {`{"message": "Command failed", "output": "bash: foo: command not found"}`, "Command failed\nbash: foo: command not found"},
-		"results by name":     {`{"a.txt": {"result": "error", "reason": "File not found"}, "b": {"n": 1}}`, "File not found"},
+		"results by name":     {`{"a.txt": {"result": "error", "reason": "File not found"}, "b": {"n": 1}}`, "a.txt: File not found"},
 		"records by name":     {`{"a": {"id": 3}, "b": {"content": "x"}}`, `{"a": {"id": 3}, "b": {"content": "x"}}`},
 		"a good record":       {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},
+	} {
+		if got := errortext.Unwrap(c.output); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"lists by field":       {`{"title": ["This field is required."], "price": ["A valid number is required."]}`, "title: This field is required.\nprice: A valid number is required."},
+		"sentences by field":   {`{"errorMessages": [], "errors": {"summary": "You must specify a summary."}}`, "summary: You must specify a summary."},
+		"problems by field":    {`{"data": {"status": {"code": "invalid", "message": "Invalid value A."}}, "message": "Failed to create."}`, "Failed to create.\nstatus: Invalid value A."},
+		"a list with fields":   {`{"error": "Bad Request", "errors": [{"field": "name", "message": "must not be blank", "rejectedValue": ""}]}`, "Bad Request\nname: must not be blank"},
+		"a pointer":            {`{"errors": [{"source": {"pointer": "/data/attributes/name"}, "detail": "can't be blank"}]}`, "data.attributes.name: can't be blank"},
+		"a code of a field":    {`{"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}`, "title: missing_field\nValidation Failed"},
+		"a list of its own":    {`{"error": "Invalid", "violations": [{"path": ["a", 0, "b"], "message": "too long"}]}`, "Invalid\na.b: too long"},
+		"an element's number":  {`{"errors": {"0": {"message": "No such row"}}}`, "No such row"},
+		"the path of a route":  {`{"status": 404, "error": "Not Found", "path": "/v1/x"}`, "Not Found\nstatus: 404"},
+		"a list of messages":   {`{"message": ["name must be a string"], "statusCode": 400}`, "name must be a string\nstatus: 400"},
+		"causes":               {`{"error": {"root_cause": [{"type": "parse", "reason": "bad date"}], "type": "parse", "reason": "bad date"}, "status": 400}`, "bad date\nstatus: 400"},
+		"what was sent":        {`{"error": "Invalid", "input": {"price": "ten euros"}}`, "Invalid"},
+		"a message and a type": {`{"error": {"message": "No such model", "type": "request", "param": "model", "code": "gone"}}`, "model: No such model"},
 	} {
 		if got := errortext.Unwrap(c.output); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

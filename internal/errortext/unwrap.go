@@ -118,10 +118,15 @@ func (m *messages) take(i int32, depth int, within bool) {
 func (m *messages) object(i int32, depth int, within bool) {
 	d := m.doc
 	outer := m.place
-	if place := m.placeIn(i); place != "" {
-		m.place = place + ": "
-	}
 	defer func() { m.place = outer }()
+	if m.byField(i, within) {
+		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+			m.at(d.Nodes[c].Key)
+			m.take(c, depth+1, true)
+		}
+		return
+	}
+	placed := m.at(m.placeIn(i))
 	told := false // by a message: the other members describe the problem
 	before := len(m.lines)
 	for _, wanted := range [...]func(role) bool{
@@ -130,23 +135,75 @@ func (m *messages) object(i int32, depth int, within bool) {
 		func(r role) bool { return r == roleCode || r == roleStatus },
 		func(r role) bool { return r == rolePayload },
 	} {
+		told = told || placed && len(m.lines) > before
 		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 			if r := roleOf(d.Nodes[c].Key); wanted(r) {
 				if told && r == rolePayload && d.Nodes[c].Kind == loosejson.String && !tellsMore(d.Str(c)) {
 					continue // {"result": "error", "reason": "File has changed", "content": "a = 1\nb = 2"}
 				}
 				told = told || r == roleMessage
-				m.member(c, r, depth)
-			} else if within && r == roleNone && wanted(rolePayload) && !told {
-				m.take(c, depth+1, true) // {"errors": {"Field": ["The Field is required."]}}
+				if !told || r != roleCode || m.place == "" || d.Nodes[c].Kind != loosejson.String { // which says it again
+					m.member(c, r, depth)
+				}
+			} else if r == roleNone && wanted(rolePayload) && (within && !told && !placeNames[NormalKey(d.Nodes[c].Key)] || m.tells(d.Nodes[c].Child)) {
+				m.take(c, depth+1, true) // {"error": "x", "violations": [{"field": "a", "message": "y"}]}
 			}
 		}
 	}
 	for c := d.Nodes[i].Child; c != 0 && len(m.lines) == before; c = d.Nodes[c].Next {
 		if m.tells(c) { // {"a.txt": {"result": "error", "reason": "File not found"}}
+			m.at(d.Nodes[c].Key)
 			m.take(c, depth+1, within)
 		}
 	}
+}
+
+// at notes the place in the input that messages are about from here on; false for a number, which
+// is that of an element, and for none.
+func (m *messages) at(place string) bool {
+	if strings.Trim(place, "0123456789") == "" {
+		return false
+	}
+	m.place = place + ": "
+	return true
+}
+
+// byField reports whether an object says of each field of the input what is wrong with it:
+// {"email": ["This field is required."], "age": {"message": "Must be positive."}}. Within what
+// describes an error, sentences tell as well.
+func (m *messages) byField(i int32, within bool) bool {
+	d, lists, sentences, all := m.doc, 0, 0, 0
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		all++
+		n := &d.Nodes[c]
+		r, key, first := roleOf(n.Key), NormalKey(n.Key), n.Child
+		switch {
+		case fieldNames[key]:
+		case r == roleError, r == roleMessage, r != roleNone && !within, placeNames[key]:
+			return false
+		}
+		switch {
+		case n.Kind == loosejson.String && within && r == roleNone:
+			sentences++
+		case n.Kind == loosejson.Object && m.tells(c):
+			lists++
+		case n.Kind == loosejson.Array && first != 0 && (d.Nodes[first].Kind == loosejson.String && strings.Contains(d.Str(first), " ") || m.tells(first)):
+			lists++
+		default:
+			return false
+		}
+	}
+	return all > 0 && (lists == all || sentences == all && m.spoken(i))
+}
+
+// spoken reports whether a member of an object is a text of several words.
+func (m *messages) spoken(i int32) bool {
+	for c := m.doc.Nodes[i].Child; c != 0; c = m.doc.Nodes[c].Next {
+		if strings.Contains(m.doc.Str(c), " ") {
+			return true
+		}
+	}
+	return false
 }
 
 // tellsMore reports whether a text beside a message is one, too: not a single word, nor what a file holds.
@@ -154,7 +211,7 @@ func tellsMore(s string) bool { return strings.ContainsAny(s, " \n") && Message(
 
 // tells reports whether node i is an object with a member for errors or for messages.
 func (m *messages) tells(i int32) bool {
-	if m.doc.Nodes[i].Kind != loosejson.Object {
+	if i == 0 || m.doc.Nodes[i].Kind != loosejson.Object {
 		return false
 	}
 	for c := m.doc.Nodes[i].Child; c != 0; c = m.doc.Nodes[c].Next {
@@ -165,20 +222,38 @@ func (m *messages) tells(i int32) bool {
 	return false
 }
 
-// placeIn joins the names in the path of a problem; "" for none.
+// placeNames are the members of a problem that name its place in the input. The path of a
+// problem is a list: as a text it is that of a request.
+var placeNames = phrases.Words("path", "loc", "field", "param", "parameter", "property", "attribute", "pointer", "instancepath", "source")
+
+// fieldNames are members for messages that are as often fields.
+var fieldNames = phrases.Words("title", "description", "note", "info")
+
+// placeIn is the place in the input that a problem names, its parts joined; "" for none.
 func (m *messages) placeIn(i int32) string {
 	d := m.doc
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-		if key := d.Nodes[c].Key; d.Nodes[c].Kind != loosejson.Array || key != "path" && key != "loc" {
+		key := NormalKey(d.Nodes[c].Key)
+		if !placeNames[key] {
 			continue
 		}
-		var names []string
-		for n := d.Nodes[c].Child; n != 0; n = d.Nodes[n].Next {
-			if d.Nodes[n].Kind == loosejson.String {
-				names = append(names, d.Str(n))
+		switch d.Nodes[c].Kind {
+		case loosejson.Array:
+			var names []string
+			for n := d.Nodes[c].Child; n != 0; n = d.Nodes[n].Next {
+				if d.Nodes[n].Kind == loosejson.String {
+					names = append(names, d.Str(n))
+				}
 			}
+			return strings.Join(names, ".")
+		case loosejson.Object: // {"source": {"pointer": "/data/attributes/name"}}
+			return m.placeIn(c)
+		case loosejson.String:
+			if place := strings.ReplaceAll(strings.Trim(d.Str(c), "/"), "/", "."); key != "path" && key != "source" && !strings.ContainsAny(place, " \n") {
+				return place
+			}
+		default:
 		}
-		return strings.Join(names, ".")
 	}
 	return ""
 }
@@ -191,7 +266,7 @@ func (m *messages) member(c int32, r role, depth int) {
 		if v := m.doc.Number(c); v >= 400 && v < 600 || v < 0 || r == roleErrno && v != 0 {
 			m.add("status: " + strings.TrimSpace(n.Val))
 		} else if n.Kind == loosejson.String && v == 0 && r != roleStatus {
-			m.add(m.doc.Str(c)) // a code such as invalid_request
+			m.add(m.place + m.doc.Str(c)) // a code such as invalid_request
 		}
 	case r == roleError && isVoid(strings.TrimSpace(n.Val)) && n.Kind != loosejson.Object && n.Kind != loosejson.Array:
 	default:
