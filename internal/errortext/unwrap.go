@@ -114,48 +114,66 @@ func (m *messages) take(i int32, depth int, within bool) {
 	}
 }
 
-// object collects from an object: first what tells of an error, then messages, codes, and what came of it.
+// object collects from an object.
 func (m *messages) object(i int32, depth int, within bool) {
-	d := m.doc
 	outer := m.place
 	defer func() { m.place = outer }()
 	if m.byField(i, within) {
-		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-			m.at(d.Nodes[c].Key)
-			m.take(c, depth+1, true)
-		}
+		m.fields(i, depth, true, true)
 		return
 	}
-	placed := m.at(m.placeIn(i))
-	told := false // by a message: the other members describe the problem
-	before := len(m.lines)
-	for _, wanted := range [...]func(role) bool{
-		func(r role) bool { return r == roleError || r == roleStderr || r == roleErrno },
-		func(r role) bool { return r == roleMessage },
-		func(r role) bool { return r == roleCode || r == roleStatus },
-		func(r role) bool { return r == rolePayload },
-	} {
-		told = told || placed && len(m.lines) > before
-		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-			if r := roleOf(d.Nodes[c].Key); wanted(r) {
-				if told && r == rolePayload && d.Nodes[c].Kind == loosejson.String && !tellsMore(d.Str(c)) {
-					continue // {"result": "error", "reason": "File has changed", "content": "a = 1\nb = 2"}
-				}
-				told = told || r == roleMessage
-				if !told || r != roleCode || m.place == "" || d.Nodes[c].Kind != loosejson.String { // which says it again
-					m.member(c, r, depth)
-				}
-			} else if r == roleNone && wanted(rolePayload) && (within && !told && !placeNames[NormalKey(d.Nodes[c].Key)] || m.tells(d.Nodes[c].Child)) {
-				m.take(c, depth+1, true) // {"error": "x", "violations": [{"field": "a", "message": "y"}]}
-			}
-		}
+	placed, before := m.at(m.placeIn(i)), len(m.lines)
+	if m.members(i, depth, within, placed); len(m.lines) == before {
+		m.fields(i, depth, within, false) // {"a.txt": {"result": "error", "reason": "File not found"}}
 	}
-	for c := d.Nodes[i].Child; c != 0 && len(m.lines) == before; c = d.Nodes[c].Next {
-		if m.tells(c) { // {"a.txt": {"result": "error", "reason": "File not found"}}
-			m.at(d.Nodes[c].Key)
+}
+
+// fields collects from the members that tell of a place by its name, or from all of them.
+func (m *messages) fields(i int32, depth int, within, all bool) {
+	for c := m.doc.Nodes[i].Child; c != 0; c = m.doc.Nodes[c].Next {
+		if all || m.tells(c) {
+			m.at(m.doc.Nodes[c].Key)
 			m.take(c, depth+1, within)
 		}
 	}
+}
+
+// inTurn are the roles of members in the order in which they are read.
+var inTurn = [...]map[role]bool{
+	{roleError: true, roleStderr: true, roleErrno: true}, {roleMessage: true}, {roleCode: true, roleStatus: true}, {rolePayload: true},
+}
+
+// members collects first what tells of an error, then messages, codes, and what came of it.
+func (m *messages) members(i int32, depth int, within, placed bool) {
+	d := m.doc
+	told := false // by a message: the other members describe the problem
+	before := len(m.lines)
+	for _, wanted := range inTurn {
+		told = told || placed && len(m.lines) > before
+		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+			n := &d.Nodes[c]
+			isText := n.Kind == loosejson.String
+			switch r := roleOf(n.Key); {
+			case r == roleNone && wanted[rolePayload]:
+				if m.describes(c, within && !told) {
+					m.take(c, depth+1, true)
+				}
+			case !wanted[r]:
+			case told && isText && r == rolePayload && !tellsMore(d.Str(c)): // {"reason": "File has changed", "content": "a = 1\nb = 2"}
+			case told && isText && r == roleCode && m.place != "": // which says it again
+			default:
+				told = told || r == roleMessage
+				m.member(c, r, depth)
+			}
+		}
+	}
+}
+
+// describes reports whether a member without a role tells of a problem: within one that has no message, or as a list
+// of problems: {"error": "x", "violations": [{"field": "a", "message": "y"}]}.
+func (m *messages) describes(c int32, within bool) bool {
+	n := &m.doc.Nodes[c]
+	return within && !isPlace(n.Key) || m.tells(n.Child)
 }
 
 // at notes the place in the input that messages are about from here on; false for a number, which
@@ -172,38 +190,34 @@ func (m *messages) at(place string) bool {
 // {"email": ["This field is required."], "age": {"message": "Must be positive."}}. Within what
 // describes an error, sentences tell as well.
 func (m *messages) byField(i int32, within bool) bool {
-	d, lists, sentences, all := m.doc, 0, 0, 0
+	d, lists, sentences, all, told := m.doc, 0, 0, 0, false
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		all++
 		n := &d.Nodes[c]
-		r, key, first := roleOf(n.Key), NormalKey(n.Key), n.Child
+		r, first := roleOf(n.Key), n.Child
 		switch {
-		case fieldNames[key]:
-		case r == roleError, r == roleMessage, r != roleNone && !within, placeNames[key]:
+		case fieldNames[NormalKey(n.Key)]:
+		case r == roleError, r == roleMessage, r != roleNone && !within, isPlace(n.Key):
 			return false
 		}
 		switch {
 		case n.Kind == loosejson.String && within && r == roleNone:
 			sentences++
+			told = told || m.spoken(c)
 		case n.Kind == loosejson.Object && m.tells(c):
 			lists++
-		case n.Kind == loosejson.Array && first != 0 && (d.Nodes[first].Kind == loosejson.String && strings.Contains(d.Str(first), " ") || m.tells(first)):
+		case n.Kind == loosejson.Array && (m.tells(first) || m.spoken(first)):
 			lists++
 		default:
 			return false
 		}
 	}
-	return all > 0 && (lists == all || sentences == all && m.spoken(i))
+	return all > 0 && (lists == all || sentences == all && told)
 }
 
-// spoken reports whether a member of an object is a text of several words.
+// spoken reports whether node i is a text of several words.
 func (m *messages) spoken(i int32) bool {
-	for c := m.doc.Nodes[i].Child; c != 0; c = m.doc.Nodes[c].Next {
-		if strings.Contains(m.doc.Str(c), " ") {
-			return true
-		}
-	}
-	return false
+	return i != 0 && m.doc.Nodes[i].Kind == loosejson.String && strings.Contains(m.doc.Str(i), " ")
 }
 
 // tellsMore reports whether a text beside a message is one, too: not a single word, nor what a file holds.
@@ -229,6 +243,8 @@ var placeNames = phrases.Words("path", "loc", "field", "param", "parameter", "pr
 // fieldNames are members for messages that are as often fields.
 var fieldNames = phrases.Words("title", "description", "note", "info")
 
+func isPlace(key string) bool { return placeNames[NormalKey(key)] }
+
 // placeIn is the place in the input that a problem names, its parts joined; "" for none.
 func (m *messages) placeIn(i int32) string {
 	d := m.doc
@@ -249,7 +265,8 @@ func (m *messages) placeIn(i int32) string {
 		case loosejson.Object: // {"source": {"pointer": "/data/attributes/name"}}
 			return m.placeIn(c)
 		case loosejson.String:
-			if place := strings.ReplaceAll(strings.Trim(d.Str(c), "/"), "/", "."); key != "path" && key != "source" && !strings.ContainsAny(place, " \n") {
+			place := strings.ReplaceAll(strings.Trim(d.Str(c), "/"), "/", ".")
+			if key != "path" && key != "source" && !strings.ContainsAny(place, " \n") {
 				return place
 			}
 		default:
