@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/fairqueue"
+
+	"golang.org/x/time/rate"
 )
 
 // Options are optional parts of a Client.
@@ -53,13 +57,9 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, memoryd.Errorf(memoryd.Invalid, "the API key contains a space or a non-ASCII character")
 	}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = openAIURL
-	}
-	c := &Client{cfg: cfg, key: key, log: opts.Logger, observer: opts.Observer, tracer: opts.Tracer}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, openAIURL)
+	log := cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	c := &Client{cfg: cfg, key: key, log: log, observer: opts.Observer, tracer: opts.Tracer}
 	if c.observer == nil {
 		c.observer = func(memoryd.Attempt) {}
 	}
@@ -124,7 +124,12 @@ func newTransport(cfg Config) *http.Transport {
 // requests, retries included (a token bucket with burst 1); 0 means no spacing. Each view has its
 // own bucket, so call ForOp once per op.
 func (c *Client) ForOp(op string, spacing time.Duration) *Model {
-	return &Model{client: c, queue: c.limiter.addOp(op, spacing)}
+	l := c.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := &opQueue{op, rate.NewLimiter(rate.Every(spacing), 1), fairqueue.New[*job](&l.clock)}
+	l.ops = append(l.ops, q)
+	return &Model{client: c, queue: q}
 }
 
 // Health returns why the first model or its server is degraded; "" if it is not.

@@ -1,8 +1,9 @@
 package llm
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -31,17 +32,10 @@ type dialect struct {
 // newDialect is the form to try first. Reasoning models, told by the names that
 // the client library checks too, take no temperature and no max_tokens.
 func newDialect(model string) dialect {
-	reasoning := reasoningModel(model)
+	reasoning := slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(prefix string) bool {
+		return strings.HasPrefix(model, prefix)
+	})
 	return dialect{oldCap: !reasoning, noTemperature: reasoning}
-}
-
-func reasoningModel(name string) bool {
-	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // without is the next form to try when the server rejected d with e; false when
@@ -67,7 +61,10 @@ func (d dialect) request(model string, temperature float64, maxTokens int, p mem
 	system := p.System
 	if len(p.Schema) > 0 {
 		if d.format != formatSchema {
-			system = withSchema(system, p.Schema)
+			if system != "" {
+				system += "\n\n"
+			}
+			system += schemaWords + string(p.Schema)
 		}
 		req.ResponseFormat = d.responseFormat(p)
 	}
@@ -91,14 +88,10 @@ func (d dialect) request(model string, temperature float64, maxTokens int, p mem
 func (d dialect) responseFormat(p memoryd.Prompt) *openai.ChatCompletionResponseFormat {
 	switch d.format {
 	case formatSchema:
-		name := p.SchemaName
-		if name == "" {
-			name = "answer"
-		}
 		return &openai.ChatCompletionResponseFormat{
 			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
-				Name: name, Schema: p.Schema, Strict: true,
+				Name: cmp.Or(p.SchemaName, "answer"), Schema: p.Schema, Strict: true,
 			},
 		}
 	case formatObject:
@@ -107,12 +100,6 @@ func (d dialect) responseFormat(p memoryd.Prompt) *openai.ChatCompletionResponse
 	return nil
 }
 
-// withSchema adds the schema to the static part of a prompt. JSON mode demands
-// that the word JSON occurs.
-func withSchema(system string, schema json.RawMessage) string {
-	text := "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n" + string(schema)
-	if system == "" {
-		return text
-	}
-	return system + "\n\n" + text
-}
+// schemaWords stand before a schema in the static part of a prompt. JSON mode demands that the
+// word JSON occurs.
+const schemaWords = "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n"

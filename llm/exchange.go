@@ -127,7 +127,9 @@ var (
 // readReply makes a completion of the library's reply, or says what it lacks.
 // An unknown finish reason passes: the caller checks the text anyway.
 func readReply(r openai.ChatCompletionResponse) (memoryd.Completion, *fault) {
-	done := memoryd.Completion{Model: r.Model, Usage: readUsage(r.Usage)}
+	done := memoryd.Completion{Model: r.Model, Usage: memoryd.Usage{
+		PromptTokens: max(0, r.Usage.PromptTokens), CompletionTokens: max(0, r.Usage.CompletionTokens), // a count is never negative
+	}}
 	if len(r.Choices) == 0 {
 		return done, newFault(badReply, "bad_reply", errNoChoices).temp().retried(1)
 	}
@@ -158,11 +160,6 @@ func textOfMessage(m openai.ChatCompletionMessage) string {
 		b.WriteString(part.Text)
 	}
 	return b.String()
-}
-
-// readUsage takes the server's count, but never a negative one.
-func readUsage(u openai.Usage) memoryd.Usage {
-	return memoryd.Usage{PromptTokens: max(0, u.PromptTokens), CompletionTokens: max(0, u.CompletionTokens)}
 }
 
 // apiError is what an error body says, in whichever of the common shapes:
@@ -211,14 +208,7 @@ func (e *apiError) begins(words ...string) bool {
 }
 
 // errorFields is the union of the shapes of an error object.
-type errorFields struct {
-	Message any `json:"message"`
-	Detail  any `json:"detail"`
-	Type    any `json:"type"`
-	Code    any `json:"code"`
-	Status  any `json:"status"`
-	Param   any `json:"param"`
-}
+type errorFields struct{ Message, Detail, Type, Code, Status, Param json.RawMessage }
 
 // readAPIError makes what it can of an error body. The key never gets into it.
 func readAPIError(status int, body []byte, key string) *apiError {
@@ -235,7 +225,7 @@ func readAPIError(status int, body []byte, key string) *apiError {
 	if len(outer.Error) > 0 && string(outer.Error) != "null" {
 		var inner errorFields
 		if json.Unmarshal(outer.Error, &inner) != nil {
-			inner.Message = textOf(outer.Error)
+			inner.Message = outer.Error
 		}
 		fields = &inner
 	}
@@ -246,34 +236,17 @@ func readAPIError(status int, body []byte, key string) *apiError {
 	return e
 }
 
-func cleanText(values ...any) string {
+// cleanText is the first text of some values: that of a string, any other as JSON.
+func cleanText(values ...json.RawMessage) (text string) {
 	for _, v := range values {
-		if s := textOf(v); s != "" {
-			return s
+		if len(v) > 0 && json.Unmarshal(v, &text) != nil {
+			text = string(v)
+		}
+		if text != "" {
+			break
 		}
 	}
-	return ""
-}
-
-// textOf gives a string as it is and anything else as JSON.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case json.RawMessage:
-		var s string
-		if json.Unmarshal(v, &s) == nil {
-			return s
-		}
-		return string(v)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(b)
+	return text
 }
 
 // maxExcerpt bounds, in characters, what of a server's text goes into errors, which

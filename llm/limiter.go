@@ -39,14 +39,6 @@ func newLimiter(cfg Config, log *slog.Logger) *limiter {
 	return l
 }
 
-func (l *limiter) addOp(name string, spacing time.Duration) *opQueue {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	q := newOpQueue(name, spacing, &l.clock)
-	l.ops = append(l.ops, q)
-	return q
-}
-
 // acquire waits for j's turn. It fails when ctx ends, the queue is full, the
 // client is closed, or no model can be asked within the total timeout.
 func (l *limiter) acquire(ctx context.Context, j *job) (*permit, error) {
@@ -76,7 +68,10 @@ func (l *limiter) join(j *job) error {
 	j.queue.push(j)
 	l.queued++
 	if l.queued > l.cfg.MaxQueue {
-		l.turnAway(l.last(), errFull())
+		l.turnAway(l.last(), &memoryd.ModelError{
+			Reason: "rate_limited", Temporary: true, RetryAfter: 10 * time.Second,
+			Err: memoryd.Wrap(memoryd.Overloaded, errors.New("llm: queue full"), "too many requests are waiting for the model"),
+		})
 	}
 	l.dispatch()
 	return nil
@@ -92,14 +87,6 @@ func (l *limiter) last() *job {
 		}
 	}
 	return last.Value
-}
-
-// errFull is what a full queue answers.
-func errFull() error {
-	return &memoryd.ModelError{
-		Reason: "rate_limited", Temporary: true, RetryAfter: 10 * time.Second,
-		Err: memoryd.Wrap(memoryd.Overloaded, errors.New("llm: queue full"), "too many requests are waiting for the model"),
-	}
 }
 
 // turnAway ends a waiting job without a permit.
@@ -190,7 +177,7 @@ func (l *limiter) rest() {
 func (l *limiter) start(j *job, e *endpoint, tokens float64, now time.Time) {
 	j.queue.jobs.Serve(j.place)
 	l.queued--
-	j.queue.start(now)
+	j.queue.spacing.ReserveN(now, 1)
 	t := e.start(now, tokens)
 	t.waited, t.retried = now.Sub(j.since), j.tried
 	if t.retried {

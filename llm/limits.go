@@ -263,16 +263,8 @@ type grant struct {
 // share a clock.
 type opQueue struct {
 	name    string
-	spacing *rate.Limiter // nil: none
+	spacing *rate.Limiter
 	jobs    *fairqueue.Queue[*job]
-}
-
-func newOpQueue(name string, spacing time.Duration, clock *fairqueue.Clock) *opQueue {
-	q := &opQueue{name: name, jobs: fairqueue.New[*job](clock)}
-	if spacing > 0 {
-		q.spacing = rate.NewLimiter(rate.Every(spacing), 1)
-	}
-	return q
 }
 
 // push puts a job into the line. A job that comes back keeps its turn.
@@ -286,19 +278,9 @@ func (q *opQueue) push(j *job) {
 
 // spaced says how long the op's spacing makes the next start wait.
 func (q *opQueue) spaced(now time.Time) time.Duration {
-	if q.spacing == nil {
-		return 0
-	}
 	r := q.spacing.ReserveN(now, 1)
 	defer r.CancelAt(now)
 	return r.DelayFrom(now)
-}
-
-// start uses the op's spacing.
-func (q *opQueue) start(now time.Time) {
-	if q.spacing != nil {
-		q.spacing.ReserveN(now, 1)
-	}
 }
 
 // The estimated cost of a request before the server reports one.

@@ -23,17 +23,11 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms := number(h.Get("retry-after-ms")); ms >= 0 {
 		return clampPause(ms * float64(time.Millisecond))
 	}
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text == "" {
-		return 0
+	text := h.Get("Retry-After")
+	if seconds := number(text); seconds >= 0 {
+		return clampPause(seconds * float64(time.Second))
 	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil {
-		if f >= 0 {
-			return clampPause(f * float64(time.Second))
-		}
-		return 0
-	}
-	at, err := http.ParseTime(text)
+	at, err := http.ParseTime(strings.TrimSpace(text))
 	if err != nil {
 		return 0
 	}
