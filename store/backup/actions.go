@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -94,7 +95,7 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 // process.
 func (a *Actions) bring(ctx context.Context, mark Mark, done string, list iter.Seq2[Memory, error]) (int, error) {
 	w := &writer{s: a.Store, workspace: mark.Workspace, existing: replace, kinds: a.Kinds, beside: 1}
-	err := mark.around(ctx, w.marks(a.Marks), func() (bool, error) {
+	err := mark.around(ctx, cmp.Or[store.Records](a.Marks, a.Store), func() (bool, error) {
 		err := w.bring(ctx, list)
 		if err != nil {
 			err = within(err, "after %d tools were %s", w.n.Tools, done)

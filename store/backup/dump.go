@@ -65,23 +65,17 @@ func (a *Actions) dump(ctx context.Context, root *os.Root, workspace, name strin
 	if err != nil {
 		return 0, folderFault(err)
 	}
-	n, err := a.writeDump(ctx, f, workspace)
+	n, err := a.writeMemories(ctx, f, workspace)
 	if err == nil {
+		err = unwritable(f.Sync())
+	}
+	if err = cmp.Or(err, unwritable(f.Close())); err == nil {
 		err = unwritable(root.Rename(temp, name))
 	}
 	if err == nil {
 		return n, syncFolder(root, folder)
 	}
 	return 0, cmp.Or(err, root.Remove(temp))
-}
-
-// writeDump fills the file, makes it durable and closes it.
-func (a *Actions) writeDump(ctx context.Context, f *os.File, workspace string) (int, error) {
-	n, err := a.writeMemories(ctx, f, workspace)
-	if err == nil {
-		err = unwritable(f.Sync())
-	}
-	return n, cmp.Or(err, unwritable(f.Close()))
 }
 
 func unwritable(err error) error {
@@ -128,8 +122,7 @@ func syncFolder(root *os.Root, name string) error {
 	if err != nil {
 		return folderFault(err)
 	}
-	err = d.Sync()
-	return unwritable(cmp.Or(err, d.Close()))
+	return unwritable(cmp.Or(d.Sync(), d.Close()))
 }
 
 // folderFault keeps names of files inside. What leads out of the folder, and what

@@ -208,7 +208,7 @@ func shownCall(c *memoryd.Call, summarisedThrough int64) memoryd.CallJSON {
 	case len(c.Input) == 0:
 		c.Input = []byte{} // beside nil, which stands for what is shown
 	case input.Compact() != nil || !input.IsValid():
-		shown.Input = quoted(string(c.Input)) // no JSON that a line could carry
+		shown.Input, _ = jsontext.AppendQuote(nil, c.Input) // no JSON that a line could carry; U+FFFD for what is no UTF-8
 	default:
 		shown.Input = input
 		if bytes.Equal(input, c.Input) {
@@ -216,10 +216,4 @@ func shownCall(c *memoryd.Call, summarisedThrough int64) memoryd.CallJSON {
 		}
 	}
 	return shown
-}
-
-// quoted is s as a JSON string; what is not valid UTF-8 becomes U+FFFD.
-func quoted(s string) jsontext.Value {
-	b, _ := jsontext.AppendQuote(nil, s)
-	return b
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"memoryd"
@@ -135,7 +136,7 @@ func (o reMe) call(ref memoryd.ToolRef, line *memoryd.CallLine, alike map[string
 	c.ToolRef = ref
 	if line.Summary != "" || line.Evaluation != "" {
 		c.Evaluation = memoryd.Evaluation{
-			State: memoryd.Judged, Score: nearest(line.Score), Summary: line.Summary, Evaluation: line.Evaluation,
+			State: memoryd.Judged, Score: min(1, max(0, math.Round(2*line.Score)/2)), Summary: line.Summary, Evaluation: line.Evaluation,
 			JudgedBy: reMeJudge, JudgeVersion: reMeJudgeVersion,
 		}
 	}
@@ -149,16 +150,6 @@ func (o reMe) call(ref memoryd.ToolRef, line *memoryd.CallLine, alike map[string
 	c.Time = o.timeOf(c.CreateTime, o.now())
 	c.CreateTime = cmp.Or(c.CreateTime, c.Time.Format(memoryd.TimeLayout))
 	return c
-}
-
-func nearest(score float64) float64 {
-	switch {
-	case score < 0.25:
-		return memoryd.ScoreFailure
-	case score < 0.75:
-		return memoryd.ScorePartial
-	}
-	return memoryd.ScoreSuccess
 }
 
 // complete fills in what follows from the calls.

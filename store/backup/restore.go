@@ -63,7 +63,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	case opts.SkipExisting:
 		w.existing = skip
 	}
-	mark, marks := Mark{Name: opts.Name, Workspace: opts.Workspace}, w.marks(opts.Marks)
+	mark, marks := Mark{Name: opts.Name, Workspace: opts.Workspace}, cmp.Or[store.Records](opts.Marks, s)
 	again, err := mark.begun(ctx, marks)
 	if err = errors.Join(err, mark.Alone(ctx, marks)); err != nil {
 		return Counts{}, err
@@ -141,14 +141,6 @@ type writer struct {
 
 	mu sync.Mutex
 	n  Counts
-}
-
-// marks is where the mark of an unfinished write stands: in the store itself where nothing else is said.
-func (w *writer) marks(other store.Records) store.Records {
-	if other == nil {
-		return w.s
-	}
-	return other
 }
 
 // start learns the manifest of a file, and refuses to put several workspaces into one.
