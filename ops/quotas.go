@@ -59,13 +59,6 @@ type space struct {
 	counting chan struct{} // closed at the end of a count; nil: none is under way
 }
 
-func (u *space) used() amounts {
-	all := u.there
-	all.add(u.since, 1)
-	all.add(u.writing, 1)
-	return all
-}
-
 // dueIn is after which time a workspace may be counted again.
 func (u *space) dueIn(now time.Time) time.Duration {
 	if u.counted.IsZero() {
@@ -234,7 +227,9 @@ func (q *QuotaStore) try(workspace string, tools map[string]bool, more amounts) 
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.of(workspace)
-	used := u.used()
+	used := u.there
+	used.add(u.since, 1)
+	used.add(u.writing, 1)
 	for _, c := range []struct {
 		quota                    string
 		most, there, used, comes int64

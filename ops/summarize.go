@@ -95,14 +95,6 @@ func (n NamesRequest) occasion() revisions.When {
 	return revisions.IfNew
 }
 
-// reasonOf is what a client may know of a failed synthesis.
-func reasonOf(err error) string {
-	if kind, msg := memoryd.KindOf(err); kind != memoryd.Internal {
-		return msg
-	}
-	return "the model returned no usable guideline"
-}
-
 // collect answers with the summarised tools, then the skipped ones.
 func (o *SummaryToolMemory) collect(ctx context.Context, t *loadedTools, done []revisions.Result) (*Summaries, error) {
 	res := &Summaries{Unknown: t.Unknown, request: t.NamesRequest}
@@ -110,7 +102,11 @@ func (o *SummaryToolMemory) collect(ctx context.Context, t *loadedTools, done []
 	for i, d := range done {
 		ref := t.Memories[i].Tool.ToolRef
 		if d.Failed != nil {
-			res.Failed = append(res.Failed, Failure{Tool: ref.Tool, Reason: reasonOf(d.Failed)})
+			kind, reason := memoryd.KindOf(d.Failed)
+			if kind == memoryd.Internal { // what a client may know of it
+				reason = "the model returned no usable guideline"
+			}
+			res.Failed = append(res.Failed, Failure{Tool: ref.Tool, Reason: reason})
 			continue
 		}
 		n := noCalls

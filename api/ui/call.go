@@ -36,7 +36,7 @@ func (d *dashboard) call(r *request, ref memoryd.ToolRef, key memoryd.CallKey) e
 	}
 	c := kept.Call
 	v := callView{
-		Call: c, Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(),
+		Call: c, Run: c.Run(), Agent: memoryd.NamesOf(c.Metadata).Agent, Back: r.with(),
 		InAPI: "/v1/workspaces/" + url.PathEscape(ref.Workspace) + "/tools/" + url.PathEscape(ref.Tool) + "/calls/" + key.String(),
 	}
 	forecast, err := d.Flows.PreflightToolCall.Run(r.Context(), ops.PreflightRequest{ToolRef: ref, Input: c.Input})
@@ -57,16 +57,6 @@ func plain(input []byte) string {
 		return text
 	}
 	return string(input)
-}
-
-// member reads a text of a call's metadata.
-func member(metadata []byte, name string) string {
-	var m map[string]json.RawMessage
-	var text string
-	if json.Unmarshal(metadata, &m) != nil || json.Unmarshal(m[name], &text) != nil {
-		return ""
-	}
-	return text
 }
 
 type runView struct {

@@ -35,46 +35,32 @@ func (f *Filter) takes(c *Call) bool {
 			return false
 		}
 	}
-	return f.verdict(c) && f.judge(c)
+	return (f.Verdict == "" || f.verdict(c)) && (f.Judge == "" || f.judge(c))
 }
 
 func (f *Filter) verdict(c *Call) bool {
 	scored := func(score float64) bool { return c.State == memoryd.Judged && c.Score == score }
-	switch f.Verdict {
-	case "":
-		return true
-	case "good":
-		return scored(memoryd.ScoreSuccess)
-	case "partial":
-		return scored(memoryd.ScorePartial)
-	case "failed":
-		return scored(memoryd.ScoreFailure)
-	case "pending":
-		return c.State == memoryd.Pending
-	case "given_up":
-		return c.State == memoryd.Failed
-	case "unsure":
-		return c.Unsure
-	case "overstated":
-		return c.Success && scored(memoryd.ScoreFailure)
-	case "corrected":
-		return c.hasOverrul
+	for _, of := range [...]struct {
+		name  string
+		takes bool
+	}{
+		{"good", scored(memoryd.ScoreSuccess)}, {"partial", scored(memoryd.ScorePartial)}, {"failed", scored(memoryd.ScoreFailure)},
+		{"pending", c.State == memoryd.Pending}, {"given_up", c.State == memoryd.Failed}, {"unsure", c.Unsure},
+		{"overstated", c.Success && scored(memoryd.ScoreFailure)}, {"corrected", c.hasOverrul},
+	} {
+		if of.name == f.Verdict {
+			return of.takes
+		}
 	}
 	return false
 }
 
+// judges are the groups of judges that Filter.Judge may name, with how their names begin.
+var judges = map[string]string{"model": "llm:", "kind": memoryd.KindPrefix, "person": memoryd.PersonPrefix}
+
 func (f *Filter) judge(c *Call) bool {
-	switch f.Judge {
-	case "":
-		return true
-	case "model":
-		return strings.HasPrefix(c.JudgedBy, "llm:")
-	case "kind":
-		return strings.HasPrefix(c.JudgedBy, memoryd.KindPrefix)
-	case "person":
-		return strings.HasPrefix(c.JudgedBy, memoryd.PersonPrefix)
-	}
-	return f.Judge == c.JudgedBy
+	prefix, group := judges[f.Judge]
+	return f.Judge == c.JudgedBy || group && strings.HasPrefix(c.JudgedBy, prefix)
 }
 
 // Place is where a page of calls begins: after the call with this time and key. The zero
@@ -213,10 +199,8 @@ func (r *Ranking) takes(t *Tool, words []string) bool {
 		return slices.Contains(r.Names, t.Name)
 	}
 	name := strings.ToLower(t.Name)
-	for _, w := range words {
-		if !strings.Contains(name, w) {
-			return false
-		}
+	if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(name, w) }) {
+		return false
 	}
 	switch r.State {
 	case "failing":

@@ -180,7 +180,10 @@ func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, 
 			err = s.take(ctx, next, tool, known[tool.Tool], dirty[tool.Tool], b)
 		}
 		if err != nil {
-			s.publish(b, failed(before, s.now(), err))
+			known := *before // what was known before, with the reason why there is no more
+			known.At = s.now()
+			_, known.Err = memoryd.KindOf(err)
+			s.publish(b, &known)
 			return
 		}
 		if before.Reading && len(next.Tools)%256 == 0 {
@@ -192,14 +195,6 @@ func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, 
 	}
 	next.sum()
 	s.publish(b, next)
-}
-
-// failed is what was known before with the reason why there is no more.
-func failed(before *Snapshot, at time.Time, err error) *Snapshot {
-	_, msg := memoryd.KindOf(err)
-	out := *before
-	out.At, out.Err = at, msg
-	return &out
 }
 
 func (s *Survey) publish(b *workspaceState, snapshot *Snapshot) {
