@@ -49,7 +49,7 @@ type app struct {
 	decorate  func(store.Store) store.Store // tests put faults between the store and its users
 	storeName string
 	judge     *evaluate.Evaluator
-	models    *models
+	models    models
 	ledger    *usage.Ledger
 	prices    usage.Prices
 	revisions *revisions.Manager
@@ -181,7 +181,8 @@ const ownFiles = 32
 // listen opens the address of the server.
 func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	if a.cfg.HTTP.Encrypted() {
-		if a.cert, err = openCertificate(a.cfg.HTTP.TLS, a.log); err != nil {
+		a.cert = &certificate{files: a.cfg.HTTP.TLS, log: a.log}
+		if err = a.cert.read(); err != nil {
 			return a.cfg.Fault("http", fmt.Errorf("tls.cert_file: %w", err))
 		}
 	}

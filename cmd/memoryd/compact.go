@@ -114,7 +114,10 @@ func (c compactCmd) one(ctx context.Context, std streams, run func(context.Conte
 	res, err := run(ctx, compact.Request{
 		Messages: conv.messages, Workspace: c.Workspace, Profile: c.Profile, MaxInputTokens: c.MaxInputTokens,
 		TargetTokens: c.TargetTokens, Force: c.Force, DryRun: c.DryRun,
-		Progress: func(e compact.Event) { bar.step(e.Done, e.Total) },
+		Progress: func(e compact.Event) {
+			bar.ChangeMax(e.Total)
+			_ = bar.Set(e.Done)
+		},
 	})
 	bar.finish()
 	if err != nil {

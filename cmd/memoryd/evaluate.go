@@ -110,7 +110,7 @@ type judged struct {
 type measurement struct {
 	judge  *evaluate.Evaluator
 	store  *mem.Store
-	models *models
+	models models
 	keep   int
 	steps  atomic.Int64
 	matrix [3][4]int
@@ -268,8 +268,6 @@ func (m *measurement) close() error {
 	if m.judge != nil {
 		m.judge.Stop()
 	}
-	if m.models != nil {
-		m.models.close()
-	}
+	m.models.close()
 	return m.store.Close()
 }

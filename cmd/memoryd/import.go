@@ -43,12 +43,6 @@ const (
 // importCounts is what became of the lines.
 type importCounts struct{ added, duplicate, rejected int }
 
-func (c *importCounts) add(o importCounts) {
-	c.added += o.added
-	c.duplicate += o.duplicate
-	c.rejected += o.rejected
-}
-
 func (c importCounts) String() string {
 	return fmt.Sprintf("%d added, %d duplicate, %d rejected", c.added, c.duplicate, c.rejected)
 }
@@ -74,7 +68,7 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 			}
 		}
 		counts, err := c.file(ctx, std, f.path)
-		total.add(counts)
+		total = importCounts{total.added + counts.added, total.duplicate + counts.duplicate, total.rejected + counts.rejected}
 		if err != nil {
 			if total == (importCounts{}) {
 				return fmt.Errorf("%s: %w", f.path, err)
@@ -152,27 +146,45 @@ func (c importCmd) formatOf(ctx context.Context, name string) (string, error) {
 	return format, nil
 }
 
-// transcript imports the calls that a transcript or a trace holds.
-func (c importCmd) transcript(ctx context.Context, std streams, name, format string) (importCounts, error) {
-	info, err := os.Stat(name)
+// file imports one file.
+func (c importCmd) file(ctx context.Context, std streams, name string) (importCounts, error) {
+	format, err := c.formatOf(ctx, name)
 	if err != nil {
-		return importCounts{}, errors.Unwrap(err)
+		return importCounts{}, err
 	}
-	bar := newBar(std.err, info.Size(), name, progressbar.OptionShowBytes(true))
+	size := int64(-1)
+	if name != "-" {
+		info, err := os.Stat(name)
+		if err != nil {
+			return importCounts{}, errors.Unwrap(err)
+		}
+		size = info.Size()
+	}
+	bar := newBar(std.err, size, name, progressbar.OptionShowBytes(true))
 	defer bar.finish()
 	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
-	ctx, cancel := context.WithCancelCause(ctx)
+	if format == "calls" {
+		err = imp.calls(std.in, bar)
+	} else {
+		err = imp.transcript(format, bar)
+	}
+	return imp.counts, err
+}
+
+// transcript imports the calls that a transcript or a trace holds.
+func (i *importer) transcript(format string, bar bar) error {
+	ctx, cancel := context.WithCancelCause(i.ctx)
 	defer cancel(nil)
 	number := 0
-	found, err := transcripts.ReadFile(ctx, name, transcripts.Options{
+	found, err := transcripts.ReadFile(ctx, i.name, transcripts.Options{
 		Format: format, Read: func(n int) { _ = bar.Add(n) },
-		Fault: func(f transcripts.Fault) { fmt.Fprintln(std.err, f) },
+		Fault: func(f transcripts.Fault) { fmt.Fprintln(i.err, f) },
 		Call: func(found accounts.Call) {
 			number++
 			call := found.Record()
 			line, err := memoryd.MarshalCallLine(&call)
 			if err == nil && ctx.Err() == nil {
-				err = imp.take(line, number)
+				err = i.take(line, number)
 			}
 			if err != nil {
 				cancel(err)
@@ -180,49 +192,37 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 		},
 	})
 	if cause := context.Cause(ctx); cause != nil {
-		return imp.counts, cause
+		return cause
 	}
-	if note := empty(name, found); note != "" && err == nil {
-		fmt.Fprintln(std.err, note)
+	if note := empty(i.name, found); note != "" && err == nil {
+		fmt.Fprintln(i.err, note)
 	}
-	return imp.counts, errors.Join(err, imp.flush())
+	return errors.Join(err, i.flush())
 }
 
-func (c importCmd) file(ctx context.Context, std streams, name string) (importCounts, error) {
-	switch format, err := c.formatOf(ctx, name); {
-	case err != nil:
-		return importCounts{}, err
-	case format != "calls":
-		return c.transcript(ctx, std, name, format)
-	}
-	in, size := std.in, int64(-1)
-	if name != "-" {
-		f, err := os.Open(name) //nolint:gosec // the user names the file
+// calls imports lines of calls.
+func (i *importer) calls(in io.Reader, bar bar) error {
+	if i.name != "-" {
+		f, err := os.Open(i.name)
 		if err != nil {
-			return importCounts{}, errors.Unwrap(err)
+			return errors.Unwrap(err)
 		}
 		defer f.Close() //nolint:errcheck // it was only read
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
 		in = f
 	}
-	bar := newBar(std.err, size, name, progressbar.OptionShowBytes(true))
-	defer bar.finish()
 	lines, err := plain(io.TeeReader(in, bar))
 	if err != nil {
-		return importCounts{}, err
+		return err
 	}
-	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
-	err = imp.run(lines)
-	if len(imp.ignored) > 0 {
+	err = i.run(lines)
+	if len(i.ignored) > 0 {
 		var names []string
-		for _, field := range slices.Sorted(maps.Keys(imp.ignored)) {
-			names = append(names, fmt.Sprintf("%q of %d lines", field, imp.ignored[field]))
+		for _, field := range slices.Sorted(maps.Keys(i.ignored)) {
+			names = append(names, fmt.Sprintf("%q of %d lines", field, i.ignored[field]))
 		}
-		fmt.Fprintf(std.err, "%s: unknown fields were dropped: %s\n", name, strings.Join(names, ", "))
+		fmt.Fprintf(i.err, "%s: unknown fields were dropped: %s\n", i.name, strings.Join(names, ", "))
 	}
-	return imp.counts, err
+	return err
 }
 
 // plain gives the text of in, unzipped where it is gzip.
@@ -412,12 +412,6 @@ func record(ctx context.Context, do asker, workspace, key string, items []json.R
 
 // bar shows how far a file has been read, on a terminal only.
 type bar struct{ *progressbar.ProgressBar }
-
-// step says how many steps of all are done.
-func (b bar) step(done, all int) {
-	b.ChangeMax(all)
-	_ = b.Set(done)
-}
 
 // newBar shows size, which is counted as unit says; below 0 it is not known.
 func newBar(w io.Writer, size int64, name string, unit progressbar.Option) bar {

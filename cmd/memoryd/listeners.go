@@ -34,11 +34,6 @@ type certificate struct {
 	changed [2]time.Time // when the files were that are held
 }
 
-func openCertificate(files api.TLS, log *slog.Logger) (*certificate, error) {
-	c := &certificate{files: files, log: log}
-	return c, c.read()
-}
-
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.mu.Lock()

@@ -44,7 +44,7 @@ func (a *app) measureParts() {
 	metrics.PullEach(a.metrics, "source", a.intake.Counts)
 	metrics.PullEach(a.metrics, "model", func() map[string]llm.Stats {
 		states := map[string]llm.Stats{}
-		for name, client := range a.models.clients {
+		for name, client := range a.models {
 			states[name] = client.Stats()
 		}
 		return states

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"os"
@@ -22,6 +24,7 @@ import (
 	"memoryd/internal/access"
 	"memoryd/internal/accounts"
 	"memoryd/internal/admission"
+	"memoryd/llm"
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/ops/survey"
@@ -102,8 +105,10 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 // deps are what the ops are made from.
 func (a *app) deps() ops.Deps {
 	llmName, summary := ops.Settings[ops.SummaryParams](a.cfg.Plan)
+	writer := guidelines.NewWriter(a.cfg.Guidelines, a.model(llmName, "summary", summary.SummarySleepInterval))
+	writer.Window, writer.Observe, writer.Barred = a.window, a.noteReview, a.cfg.Privacy.Barred
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: a.composer(llmName, summary), Recent: summary.RecentCallCount, Config: a.cfg.Revisions,
+		Store: a.store, Composer: writer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions,
 		Now: time.Now, Sourced: a.window.Sourced,
 	}
 	a.intake = accounts.NewIntake(time.Now)
@@ -179,7 +184,7 @@ func (a *app) checks() []ops.Check {
 	if a.cfg.Incomplete {
 		checks = append(checks, ops.Check{Name: "store.whole", Run: func(ctx context.Context) error { return backup.CheckWhole(ctx, a.store) }})
 	}
-	for name, client := range a.models.clients {
+	for name, client := range a.models {
 		checks = append(checks, ops.Check{Name: "llm." + name, Run: healthOf(client)})
 	}
 	return checks
@@ -197,7 +202,7 @@ func (a *app) model(entry, op string, seconds float64) memoryd.Model {
 func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	llmName, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
 	model, cfg := a.model(llmName, "evaluate", params.EvaluationSleepInterval), a.cfg.Evaluate
-	if client := a.models.clients[llmName]; client != nil {
+	if client := a.models[llmName]; client != nil {
 		cfg.Resting, cfg.Workers = client.Resting, a.cfg.LLM[llmName].MaxConcurrency
 		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
 	}
@@ -210,13 +215,6 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	return d, nil
 }
 
-// composer writes guidelines with the op's model, where there is one.
-func (a *app) composer(llmName string, params ops.SummaryParams) revisions.Composer {
-	writer := guidelines.NewWriter(a.cfg.Guidelines, a.model(llmName, "summary", params.SummarySleepInterval))
-	writer.Window, writer.Observe, writer.Barred = a.window, a.noteReview, a.cfg.Privacy.Barred
-	return writer
-}
-
 // noteReview says what was kept of a model's guideline, and why the rest was
 // dropped.
 func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.Review) {
@@ -225,4 +223,64 @@ func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.
 
 func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
 	a.log.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
+}
+
+// models are the entries of the llm section that can be used: those with a key
+// or with an address of their own. The others stay silent, so that the server
+// works without any.
+type models map[string]*llm.Client
+
+func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(memoryd.Attempt),
+	traced llm.Tracer,
+) (models, error) {
+	m := models{}
+	for name, c := range cfg.LLM {
+		key := getenv(c.APIKeyEnv)
+		if key == "" && c.BaseURL == "" {
+			continue
+		}
+		client, err := llm.New(c, key, llm.Options{Logger: log.With("llm", name), Observer: told, Tracer: traced})
+		if err != nil {
+			return nil, fmt.Errorf("llm.%s: %w", name, err)
+		}
+		m[name] = client
+	}
+	return m, nil
+}
+
+// pricesOf gives what the configured models cost.
+func pricesOf(entries map[string]llm.Config) usage.Prices {
+	prices := usage.Prices{}
+	for _, c := range entries {
+		if p := (usage.Price{Prompt: c.PricePrompt, Completion: c.PriceCompletion}); p != (usage.Price{}) {
+			prices[c.ModelName] = p
+		}
+	}
+	return prices
+}
+
+// forOp gives the view of an entry that spaces the requests of one op; nil when
+// the entry cannot be used.
+func (m models) forOp(name, op string, seconds float64) *llm.Model {
+	client := m[name]
+	if client == nil {
+		return nil
+	}
+	return client.ForOp(op, time.Duration(seconds*float64(time.Second)))
+}
+
+// close ends what still waits for a model.
+func (m models) close() {
+	for _, client := range m {
+		client.Close()
+	}
+}
+
+func healthOf(client *llm.Client) func(context.Context) error {
+	return func(context.Context) error {
+		if reason := client.Health(); reason != "" {
+			return memoryd.Errorf(memoryd.Unavailable, "the model is unavailable: %s", reason)
+		}
+		return nil
+	}
 }
