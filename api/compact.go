@@ -111,7 +111,11 @@ func (s *server) streamCompaction(ctx context.Context, c echo.Context, in ops.Co
 		}
 		return err
 	})
-	out := newEventStream(c)
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, "text/event-stream")
+	h.Set(echo.HeaderCacheControl, "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	out := &eventStream{c: c, w: http.NewResponseController(c.Response())}
 	for more, err := true, error(nil); more; {
 		var event ops.CompactEvent
 		select {
@@ -140,14 +144,6 @@ func (s *server) streamCompaction(ctx context.Context, c echo.Context, in ops.Co
 type eventStream struct {
 	c echo.Context
 	w *http.ResponseController
-}
-
-func newEventStream(c echo.Context) *eventStream {
-	h := c.Response().Header()
-	h.Set(echo.HeaderContentType, "text/event-stream")
-	h.Set(echo.HeaderCacheControl, "no-cache")
-	h.Set("X-Accel-Buffering", "no")
-	return &eventStream{c: c, w: http.NewResponseController(c.Response())}
 }
 
 func (e *eventStream) sendJSON(name string, v any) error {

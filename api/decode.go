@@ -98,18 +98,15 @@ func readList[T any](dec *jsontext.Decoder, into *[]T, most int) error {
 		if len(*into) == most {
 			return tooMany(most, "items")
 		}
+		at := len(*into)
 		*into = append(*into, *new(T))
-		return named(memoryd.ReadJSON(dec, &(*into)[len(*into)-1]), len(*into)-1)
+		err := memoryd.ReadJSON(dec, &(*into)[at])
+		if fault, ok := err.(*memoryd.Fault); ok { //nolint:errorlint // a fault of our own making
+			fault.Loc = append([]any{at}, fault.Loc...) // the place in the array
+		}
+		return err
 	})
 	return orTwice(given, err)
-}
-
-// named adds to a fault the place in the array that it is in.
-func named(err error, index int) error {
-	if fault, ok := err.(*memoryd.Fault); ok { //nolint:errorlint // a fault of our own making
-		fault.Loc = append([]any{index}, fault.Loc...)
-	}
-	return err
 }
 
 // eachOf calls element, which reads one value, for each element of the next value.

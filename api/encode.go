@@ -118,7 +118,7 @@ func (s *server) writeFailure(c echo.Context, err error, f failure) error {
 	if s.traits[c.Path()]&telemetry != 0 && !isJSON(c.Request()) {
 		return c.Blob(f.status, protobufType, statusMessage(f.msg))
 	}
-	if !s.isToolMemory(c) {
+	if s.traits[c.Path()]&toolMemory == 0 {
 		return writeJSON(c, f.status, problemType, problemOf(c, f))
 	}
 	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {

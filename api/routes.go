@@ -317,10 +317,6 @@ func (p *patient) Write(b []byte) (int, error) {
 // Unwrap implements the interface of http.ResponseController.
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// isToolMemory reports whether the route's clients read the answers of the
-// tool-memory endpoints.
-func (s *server) isToolMemory(c echo.Context) bool { return s.traits[c.Path()]&toolMemory != 0 }
-
 // bodyTime is how long a client may take to send a body, and answerTime how long to read an answer.
 const (
 	bodyTime   = 15 * time.Second

@@ -160,10 +160,8 @@ func (s *server) receiveTelemetry(c echo.Context, signal string, body []byte) (a
 	switch {
 	case q.err != nil:
 		return nil, q.err
-	case signal == "metrics" && asJSON:
-		return telemetryAnswer(true, []byte("{}")), nil
 	case signal == "metrics":
-		return telemetryAnswer(false, nil), nil
+		return telemetryAnswer(asJSON, map[bool][]byte{true: []byte("{}")}[asJSON]), nil
 	}
 	return answer(q.ctx(), s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(asJSON, taken.Answer) })
 }

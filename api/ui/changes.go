@@ -161,6 +161,20 @@ func (d *dashboard) withdraw(r *request, ref memoryd.ToolRef, key memoryd.CallKe
 	return change(r, d.Flows.WithdrawCorrection, ops.Withdraw{ToolRef: ref, Key: key}, "withdrawn")
 }
 
+// label judges all outputs of a kind alike, or takes that back.
+func (d *dashboard) label(r *request, ref memoryd.ToolRef) error {
+	in := ops.LabelKind{ToolRef: ref, Kind: r.arg("kind"), Correction: ops.Correction{By: r.by()}}
+	if r.arg("score") == "" {
+		in.Withdraw = true
+		return change(r, d.Flows.LabelKind, in, "unlabelled")
+	}
+	var err error
+	if in.Score, err = r.score(); err != nil {
+		return err
+	}
+	return change(r, d.Flows.LabelKind, in, "labelled."+in.Kind+"."+ref.Tool)
+}
+
 // settle carries out a decision of the reader's.
 func (d *dashboard) settle(r *request, ref memoryd.ToolRef, decision ops.Decision, said string) error {
 	decision.By = r.by()

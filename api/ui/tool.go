@@ -284,6 +284,31 @@ func (d *dashboard) versions(r *request, ref memoryd.ToolRef) (err error) {
 	return d.show(r, "versions.html", "tools", "Versions of the guideline of "+ref.Tool, v)
 }
 
+// kindsView is the kinds of a tool's outputs.
+type kindsView struct {
+	Tool  string
+	Kinds []kindRow
+	Back  string
+}
+
+// kindRow is a kind of output of a tool.
+type kindRow struct {
+	Tool string
+	ops.OutputKind
+}
+
+func (d *dashboard) kinds(r *request, ref memoryd.ToolRef) error {
+	found, err := d.Flows.ListKinds.Run(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	v := kindsView{Tool: ref.Tool, Back: r.with()}
+	for _, k := range found {
+		v.Kinds = append(v.Kinds, kindRow{ref.Tool, k})
+	}
+	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, v)
+}
+
 func wholeNumber(text string) (n int64) {
 	if _, err := fmt.Sscanf(text, "%d", &n); err != nil || n < 0 {
 		return 0

@@ -16,6 +16,22 @@ type CallList struct {
 	NextCursor string       `json:"next_cursor,omitempty"`
 }
 
+// Run has the calls of one run, oldest first.
+type Run struct {
+	Calls []RunCall `json:"calls"`
+}
+
+// RunCall is a call of a run.
+type RunCall struct {
+	ID       string  `json:"id"`
+	ToolName string  `json:"tool_name"`
+	Time     string  `json:"time"`
+	State    string  `json:"state"`
+	Score    float64 `json:"score"`
+	// null where it was too long to be kept with the run.
+	Input any `json:"input"`
+}
+
 // Judgement says how a call was judged.
 type Judgement struct {
 	State string `json:"state" enum:"judged,pending,failed"`

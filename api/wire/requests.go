@@ -157,3 +157,38 @@ type GuidelineDecision struct {
 	// Who decides.
 	By *string `json:"by,omitzero" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$"`
 }
+
+// NewLine is a line that a person adds to a guideline.
+type NewLine struct {
+	Section *string `json:"section" enum:"Core Function,Success Patterns,Common Issues,Best Practices"`
+	// One line, not a heading.
+	Text *string `json:"text" minLength:"1" maxLength:"600" pattern:"^ *[^\\s#\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$"`
+	// Who sets it.
+	By *string `json:"by,omitzero" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$"`
+}
+
+// LineDecision is a decision on a line of a guideline, or on a statement that waits.
+type LineDecision struct {
+	Decision *string `json:"decision" enum:"set,remove,undo,accept,refuse,wait"`
+	// One line, not a heading.
+	Text *string `json:"text,omitzero" minLength:"1" maxLength:"600" pattern:"^ *[^\\s#\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*$"`
+	// Who decides.
+	By *string `json:"by,omitzero" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$"`
+}
+
+// Label is a person's verdict on a kind of output.
+//
+// Example:
+//
+//	{"score":0,"evaluation":"It found nothing.","by":"ann","preview":true}
+type Label struct {
+	Score *float64 `json:"score,omitzero" minimum:"0" maximum:"1" multipleOf:"0.5"` // 0, 0.5 or 1
+	// The reason.
+	Evaluation *string `json:"evaluation,omitzero" maxLength:"4000"`
+	// Who says so.
+	By *string `json:"by,omitzero" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f-\\x9f]*$"`
+	// Take the score back.
+	Withdraw *bool `json:"withdraw,omitzero"`
+	// Change nothing.
+	Preview *bool `json:"preview,omitzero"`
+}
