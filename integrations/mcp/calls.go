@@ -161,9 +161,9 @@ func (c *calls) ask(id string, a ask) {
 
 // reply is what a message from the server answers.
 type reply struct {
-	list bool     // a list of tools
-	call openCall // a call whose last result this is
-	done bool     // call is set
+	list   bool // a list of tools
+	server string
+	note   <-chan string // of a call whose last result this is
 }
 
 // received looks at a message from the server.
@@ -171,7 +171,7 @@ func (c *calls) received(m message) reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.Method == "notifications/tasks" || m.Method == "notifications/tasks/status" {
-		return c.taskResult(m.Params, "")
+		c.taskResult(m.Params, "")
 	}
 	if !m.response() {
 		return reply{}
@@ -185,9 +185,9 @@ func (c *calls) received(m message) reply {
 	delete(c.asks, id)
 	switch asked.method {
 	case "tasks/get", "tasks/result":
-		return c.taskResult(m.Result, asked.task)
+		c.taskResult(m.Result, asked.task)
 	case "tools/list":
-		return reply{list: m.Error == nil}
+		return reply{list: m.Error == nil, server: c.server}
 	case "initialize", "server/discover":
 		p := in(m.Result)
 		c.server = cmp.Or(p.Text("serverInfo.name"), loosejson.MembersOf(meta(p, "serverInfo")).Text("name"), c.server)
@@ -196,27 +196,25 @@ func (c *calls) received(m message) reply {
 }
 
 func (c *calls) callResult(call openCall, m message) reply {
-	if m.Error != nil {
-		c.tell(call, outcome{text: m.Error.Message, failed: true})
-		return reply{call: call, done: true}
-	}
 	r := in(m.Result)
-	if content := r.At("content"); r == nil || loosejson.There(content) && content.Kind() != '[' {
-		c.tell(call, outcome{text: string(m.Result)})
-		return reply{call: call, done: true}
-	}
-	kind, inTask := r.Text("resultType"), r.Text("task.taskId")
-	task := r.Text("taskId") + inTask
+	content, kind, inTask := r.At("content"), r.Text("resultType"), r.Text("task.taskId")
+	task, o := r.Text("taskId")+inTask, outcome{}
 	switch {
+	case m.Error != nil:
+		o = outcome{text: m.Error.Message, failed: true}
+	case r == nil || loosejson.There(content) && content.Kind() != '[':
+		o.text = string(m.Result)
 	case kind == "input_required" && len(c.states) < maxOpen:
 		c.states[r.Text("requestState")] = call
 		return reply{}
 	case task != "" && (kind == "task" || inTask != "") && len(c.tasks) < maxOpen:
 		c.tasks[task] = call
 		return reply{}
+	default:
+		o = outcome{text: outputOf(r), failed: r.Is("isError")}
 	}
-	c.tell(call, outcome{text: outputOf(r), failed: r.Is("isError")})
-	return reply{call: call, done: true}
+	c.tell(call, o)
+	return reply{note: call.note}
 }
 
 // ended are the states of a task that has its result; one that names none has it too.
@@ -224,24 +222,23 @@ var ended = []string{"", "completed", "failed", "cancelled"}
 
 // taskResult looks at what is told of a task: by the answer to tasks/get or
 // tasks/result for the task asked, or by a notification that names it.
-func (c *calls) taskResult(body json.RawMessage, asked string) reply {
+func (c *calls) taskResult(body json.RawMessage, asked string) {
 	r := in(body)
 	task, status := cmp.Or(r.Text("taskId"), asked), r.Text("status")
 	call, ok := c.tasks[task]
 	if !ok || r == nil || !slices.Contains(ended, status) {
-		return reply{}
+		return
 	}
 	final := r
 	if inner := r.At("result"); loosejson.There(inner) {
 		if final = loosejson.MembersOf(inner); final == nil {
-			return reply{}
+			return
 		}
 	} else if len(loosejson.Elements(r["content"])) == 0 && !loosejson.There(r["structuredContent"]) && status == "completed" {
-		return reply{} // 2025-11-25: the result itself comes with tasks/result
+		return // 2025-11-25: the result itself comes with tasks/result
 	}
 	delete(c.tasks, task)
 	c.tell(call, outcome{text: outputOf(final), failed: final.Is("isError") || status == "failed", cancelled: status == "cancelled"})
-	return reply{}
 }
 
 // abandon tells all calls that are still open as failed.
@@ -254,13 +251,6 @@ func (c *calls) abandon(why string) {
 			c.tell(call, outcome{text: why, failed: true})
 		}
 	}
-}
-
-// names gives the client's and the server's own names, as far as they were said.
-func (c *calls) names() (client, server string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.client, c.server
 }
 
 // outputOf joins the texts of a result; other parts are named by their type. A

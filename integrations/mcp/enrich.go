@@ -112,7 +112,11 @@ func (g *guide) learn(tools []loosejson.Members, nameOf func(string) string) {
 		return // without memoryd the list is the server's own
 	}
 	for i := range found {
-		for _, asked := range namesOf(&found[i]) {
+		names := found[i].Metadata.AskedAs
+		if len(names) == 0 {
+			names = []string{found[i].WhenToUse}
+		}
+		for _, asked := range names {
 			n := g.notes[known[asked]]
 			if n.text = advice(found[i].Content); n.text != "" {
 				n.version = max(1, int(found[i].Metadata.GuidelineRevision))

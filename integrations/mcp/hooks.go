@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -66,13 +65,10 @@ var hookFiles = map[string]hookFile{
 	},
 }
 
-// hookHosts lists the hosts that InstallHooks supports.
-func hookHosts() []string { return slices.Sorted(maps.Keys(hookFiles)) }
-
 // hookWords stand in every command that InstallHooks writes.
 func hookWords(host string) string { return " hook " + host }
 
-// InstallHooks plans the edit that makes a host call memoryd at the supported events. program
+// InstallHooks plans the edit that makes a host of hookFiles call memoryd at the supported events. program
 // is the path of memoryd; flags follow the host's name. The rest of the file stays the same,
 // and installing twice changes nothing.
 func InstallHooks(host, home, program string, flags []string) (Change, error) {
@@ -81,10 +77,7 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 		words = append(words, ShellWord(f))
 	}
 	command := strings.Join(words, " ")
-	h, ok := hookFiles[host]
-	if !ok {
-		return Change{}, unknownHookHost(host)
-	}
+	h := hookFiles[host]
 	entry := valueOf(jsonOf(h.entry(command)))
 	return planned(h.path(home), func(text []byte) ([]byte, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
@@ -111,10 +104,7 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 
 // UninstallHooks plans the edit that undoes InstallHooks.
 func UninstallHooks(host, home string) (Change, error) {
-	h, ok := hookFiles[host]
-	if !ok {
-		return Change{}, unknownHookHost(host)
-	}
+	h := hookFiles[host]
 	return planned(h.path(home), func(text []byte) ([]byte, error) {
 		after, err := editMember(text, "hooks", func(all, hooks *hujson.Object) error {
 			for _, event := range slices.Backward(slices.Clone(hooks.Members)) {
@@ -129,10 +119,6 @@ func UninstallHooks(host, home string) (Change, error) {
 		}
 		return after, err
 	})
-}
-
-func unknownHookHost(host string) error {
-	return fmt.Errorf("unknown host %q; known hosts: %s", host, strings.Join(hookHosts(), ", "))
 }
 
 // The first bytes of an object and of a list that install made, which uninstall takes away

@@ -42,9 +42,6 @@ var hosts = map[string]host{
 	"goose":          {path: under(".config/goose/config.yaml"), key: "extensions"},
 }
 
-// hostNames lists the clients that Install supports.
-func hostNames() []string { return slices.Sorted(maps.Keys(hosts)) }
-
 func under(path string) func(string) string {
 	return func(home string) string { return filepath.Join(home, filepath.FromSlash(path)) }
 }
@@ -92,7 +89,7 @@ func (c Change) Write() (backup string, err error) {
 	return backup, os.Rename(part, c.Path)
 }
 
-// Install plans the edit that adds memoryd to a client's servers. With wrap, it puts the
+// Install plans the edit that adds memoryd to the servers of a client, one of hosts. With wrap, it puts the
 // wrapper before the server of that name instead. entry starts the server or the wrapper,
 // followed by what the wrapper needs to reach its server.
 func Install(client, home, wrap string, entry Entry) (Change, error) {
@@ -102,7 +99,8 @@ func Install(client, home, wrap string, entry Entry) (Change, error) {
 		}
 		raw, ok := servers[wrap]
 		if !ok {
-			return "", nil, fmt.Errorf("there is no server %q; known servers: %s", wrap, strings.Join(sorted(servers), ", "))
+			known := strings.Join(slices.Sorted(maps.Keys(servers)), ", ")
+			return "", nil, fmt.Errorf("there is no server %q; known servers: %s", wrap, known)
 		}
 		wrapped, err := wrapEntry(raw, entry, h)
 		return wrap, wrapped, err
@@ -122,8 +120,6 @@ func Uninstall(client, home, wrap string) (Change, error) {
 	})
 }
 
-func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
-
 // rewrite gives the name of one of the servers, or of a new one, and the entry that it gets; nil
 // takes it away.
 type rewrite func(servers map[string]json.RawMessage, h host) (name string, entry json.RawMessage, err error)
@@ -131,10 +127,7 @@ type rewrite func(servers map[string]json.RawMessage, h host) (name string, entr
 // edit reads a client's configuration, gives a server the entry of f, and gives the
 // text that results. Everything else keeps its place and its value.
 func edit(client, home string, f rewrite) (Change, error) {
-	h, ok := hosts[client]
-	if !ok {
-		return Change{}, fmt.Errorf("--client: unknown client %q; known clients: %s", client, strings.Join(hostNames(), ", "))
-	}
+	h := hosts[client]
 	path := h.path(home)
 	return planned(path, func(text []byte) ([]byte, error) {
 		if strings.HasSuffix(path, ".toml") {

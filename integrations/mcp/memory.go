@@ -60,14 +60,6 @@ func (m Memory) Record(ctx context.Context, calls []json.RawMessage) ([]wire.Rej
 	return answer.Metadata.Rejected, err
 }
 
-// namesOf are the names by which a tool was asked for.
-func namesOf(g *wire.Memory) []string {
-	if asked := g.Metadata.AskedAs; len(asked) > 0 {
-		return asked
-	}
-	return []string{g.WhenToUse}
-}
-
 // guidelines returns the memories of tools, in the requested order. Unknown tools are left
 // out.
 func (m Memory) guidelines(ctx context.Context, tools []string, maxTokens int) ([]wire.Memory, error) {
@@ -83,27 +75,13 @@ func (m Memory) guidelines(ctx context.Context, tools []string, maxTokens int) (
 	return answer.Metadata.MemoryList, err
 }
 
-// Forecast is the forecast for a planned call.
-type Forecast struct {
-	Risk       *float64        `json:"risk"`
-	Answer     string          `json:"answer"`
-	Warnings   []Warning       `json:"warnings"`
-	Suggestion json.RawMessage `json:"suggestion,omitempty"`
-}
-
-// Warning says why a planned call may fail.
-type Warning struct {
-	Text     string `json:"text"`
-	Severity string `json:"severity"`
-}
-
 // preflight requests the forecast for a planned call; run may be "".
-func (m Memory) preflight(ctx context.Context, tool, run string, input json.RawMessage) (Forecast, error) {
+func (m Memory) preflight(ctx context.Context, tool, run string, input json.RawMessage) (wire.PreflightResponse, error) {
 	body := map[string]any{"workspace_id": m.workspace(), "tool_name": tool, "input": input}
 	if run != "" {
 		body["trajectory_id"] = run
 	}
-	var f Forecast
+	var f wire.PreflightResponse
 	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
 }
 

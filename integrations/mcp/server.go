@@ -205,12 +205,18 @@ type preflightIn struct {
 type preflightOut struct {
 	Answer     string    `json:"answer"`
 	Risk       any       `json:"risk" jsonschema:"probability that the call fails; null without a history"`
-	Warnings   []Warning `json:"warnings"`
+	Warnings   []warning `json:"warnings"`
 	Suggestion any       `json:"suggestion,omitempty" jsonschema:"the input with one change that repaired such calls"`
 }
 
+// warning says why a planned call may fail.
+type warning struct {
+	Text     string `json:"text"`
+	Severity string `json:"severity"`
+}
+
 func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []sdk.Content, error) {
-	out := preflightOut{Warnings: []Warning{}}
+	out := preflightOut{Warnings: []warning{}}
 	input, err := json.Marshal(in.Input)
 	if err != nil {
 		return out, nil, fmt.Errorf("input: %w", err)
@@ -223,7 +229,9 @@ func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []s
 	if f.Risk != nil {
 		out.Risk = *f.Risk
 	}
-	out.Warnings = append(out.Warnings, f.Warnings...)
+	for _, w := range f.Warnings {
+		out.Warnings = append(out.Warnings, warning{w.Text, w.Severity})
+	}
 	if len(f.Suggestion) > 0 {
 		err = json.Unmarshal(f.Suggestion, &out.Suggestion)
 	}

@@ -196,10 +196,9 @@ func (w *Wrapper) received(line []byte) []byte {
 		}
 		switch {
 		case r.list && w.guide.on():
-			_, server := w.calls.names()
-			line = w.guide.enrich(line, func(tool string) string { return w.toolName(server, tool) })
-		case r.done && r.call.note != nil:
-			line = appendNote(line, r.call.note)
+			line = w.guide.enrich(line, func(tool string) string { return w.toolName(r.server, tool) })
+		case r.note != nil:
+			line = appendNote(line, r.note)
 		}
 	}
 	return line
