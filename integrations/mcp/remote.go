@@ -26,17 +26,18 @@ type bridge struct {
 	remote Remote
 	ctx    context.Context //nolint:containedctx // the bridge lives as long as its session
 	posts  sync.WaitGroup
+	// cancels are what ends requests under way, by the raw text of the id.
+	cancels sync.Map
 
 	mu                sync.Mutex
 	session, protocol string
-	cancels           map[string]context.CancelFunc // requests under way, by the raw text of the id
 }
 
 // Bridge forwards messages from in to a remote server, and its answers to out, until in ends.
 func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b := &bridge{Wrapper: w, remote: remote, ctx: ctx, cancels: map[string]context.CancelFunc{}}
+	b := &bridge{Wrapper: w, remote: remote, ctx: ctx}
 	w.toClient, w.toServer = &lineWriter{w: out}, &lineWriter{w: b}
 	input := lifecycle.Go(ctx, w.Log, "mcp client", func() error { return eachLine(in, w.fromClient) })
 	var err error
@@ -59,32 +60,37 @@ func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out i
 func (b *bridge) Write(line []byte) (int, error) {
 	body := bytes.Clone(line)
 	all := messages(body)
-	if len(all) == 1 && all[0].Method == "notifications/cancelled" {
+	var one message // but for a batch, which is nothing of what follows
+	if len(all) == 1 {
+		one = all[0]
+	}
+	if one.Method == "notifications/cancelled" {
 		modern := b.modern()
-		b.cancelled(all[0].Params)
+		if cancel, known := b.cancels.Load(string(in(one.Params)["requestId"])); known {
+			cancel.(context.CancelFunc)() //nolint:forcetypeassert // it holds nothing else
+		}
 		if modern {
 			return len(line), nil // closing the request is what cancels it
 		}
 	}
 	ctx, cancel := context.WithCancel(b.ctx)
-	if len(all) == 1 && len(all[0].ID) > 0 {
-		b.mu.Lock()
-		b.cancels[string(all[0].ID)] = cancel
-		b.mu.Unlock()
+	if len(one.ID) > 0 {
+		b.cancels.Store(string(one.ID), cancel)
 	}
 	b.posts.Add(1)
 	sent := lifecycle.Go(ctx, b.Log, "mcp bridge", func() error {
 		defer b.posts.Done()
 		defer cancel()
+		defer b.cancels.Delete(string(one.ID))
 		if err := b.post(ctx, body, all); err != nil && ctx.Err() == nil {
 			b.fail(all, err)
 		}
-		if len(all) == 1 && all[0].Method == "notifications/initialized" {
+		if one.Method == "notifications/initialized" {
 			b.listen()
 		}
 		return nil
 	})
-	if len(all) == 1 && (len(all[0].ID) == 0 || all[0].Method == "initialize") { // what it announces must not be overtaken
+	if len(all) == 1 && (len(one.ID) == 0 || one.Method == "initialize") { // what it announces must not be overtaken
 		b.wait(sent, 5*time.Second)
 	}
 	return len(line), nil
@@ -99,17 +105,8 @@ func (b *bridge) modern() bool {
 	return b.session == "" && b.protocol >= stateless
 }
 
-func (b *bridge) cancelled(params json.RawMessage) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if cancel := b.cancels[string(in(params)["requestId"])]; cancel != nil {
-		cancel()
-	}
-}
-
 // post sends one message or batch and passes its answers on.
 func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
-	defer b.done(all)
 	req, err := b.request(ctx, http.MethodPost, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -143,14 +140,6 @@ func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
 		return b.answer(text)
 	}
 	return fmt.Errorf("%s answered %s", b.remote.URL, resp.Status)
-}
-
-func (b *bridge) done(all []message) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, m := range all {
-		delete(b.cancels, string(m.ID))
-	}
 }
 
 func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*http.Request, error) {
