@@ -166,27 +166,16 @@ func (s scanner) elements(dec *jsontext.Decoder, b *budget, give func(v []byte))
 
 // object gives an object as one document, but for its long lists.
 func (s scanner) object(dec *jsontext.Decoder, b *budget) error {
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
 	rest := []byte{'{'}
-	for dec.PeekKind() != '}' {
+	err := loosejson.Walk(dec, func(name string) error {
 		b.left = maxDocument
-		name, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		key := bytes.Clone(name)
-		if slices.Contains(streamed, loosejson.Text(jsontext.Value(key))) && dec.PeekKind() == '[' {
-			one := append(append([]byte{'{'}, key...), ":["...)
+		if slices.Contains(streamed, name) && dec.PeekKind() == '[' {
+			one := []byte(`{"` + name + `":[`)
 			n := len(one)
-			if err := s.elements(dec, b, func(v []byte) {
+			return s.elements(dec, b, func(v []byte) {
 				one = append(append(one[:n], v...), "]}"...)
 				s.document(0, one)
-			}); err != nil {
-				return err
-			}
-			continue
+			})
 		}
 		v, err := dec.ReadValue()
 		if err != nil {
@@ -195,15 +184,14 @@ func (s scanner) object(dec *jsontext.Decoder, b *budget) error {
 		if len(rest) > 1 {
 			rest = append(rest, ',')
 		}
-		if rest = append(append(append(rest, key...), ':'), v...); len(rest) > maxDocument {
+		if rest = append(append(append(rest, loosejson.Quote(name)...), ':'), v...); len(rest) > maxDocument {
 			return errTooLong
 		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	if len(rest) > 1 {
+		b.left = maxDocument
+		return nil
+	})
+	if err == nil && len(rest) > 1 {
 		s.document(0, append(rest, '}'))
 	}
-	return nil
+	return err
 }

@@ -147,12 +147,10 @@ func meets(o loosejson.Members, path string) bool {
 	return loosejson.There(now) && (!known || no)
 }
 
-// databases are the questions that a host's database answers with its messages.
-func databases() map[string]string {
-	return map[string]string{
-		"opencode": `SELECT json_object('sessionID', session_id, 'parts', json_array(json(data))) FROM part ORDER BY time_created, id`,
-		"goose":    `SELECT json_object('session_id', session_id, 'created', created_timestamp, 'content', json(content_json)) FROM messages ORDER BY created_timestamp, id`,
-	}
+// databases are the hosts that keep messages in a database, each with the question that it answers with them.
+var databases = [...]struct{ format, query string }{
+	{"opencode", `SELECT json_object('sessionID', session_id, 'parts', json_array(json(data))) FROM part ORDER BY time_created, id`},
+	{"goose", `SELECT json_object('session_id', session_id, 'created', created_timestamp, 'content', json(content_json)) FROM messages ORDER BY created_timestamp, id`},
 }
 
 // readDatabase reads the sessions in an SQLite database of a host.
@@ -162,14 +160,14 @@ func readDatabase(ctx context.Context, path string, o Options) (Stats, error) {
 		return Stats{}, err
 	}
 	defer db.Close() //nolint:errcheck // it was only read
-	for _, format := range []string{"opencode", "goose"} {
-		rows, err := db.QueryContext(ctx, databases()[format])
+	for _, d := range databases {
+		rows, err := db.QueryContext(ctx, d.query)
 		if err != nil {
 			continue // it has no such table
 		}
 		defer rows.Close() //nolint:errcheck,sqlclosecheck // as above
 		if o.Format == "" || o.Format == Auto {
-			o.Format = format
+			o.Format = d.format
 		}
 		return read(ctx, path, o, func(s scanner) error {
 			for rows.Next() {

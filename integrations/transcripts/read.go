@@ -10,6 +10,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -71,13 +72,6 @@ type Stats struct {
 	// Unfinished counts calls without a result, Cancelled those that somebody stopped;
 	// neither are passed on.
 	Unfinished, Cancelled int
-}
-
-func (s *Stats) add(o Stats) {
-	s.Broken += o.Broken
-	s.Calls += o.Calls
-	s.Unfinished += o.Unfinished
-	s.Cancelled += o.Cancelled
 }
 
 // UnknownShape is the error for a file whose format is unknown.
@@ -372,9 +366,9 @@ func readArchive(ctx context.Context, path string, in io.ReaderAt, size int64, o
 		part, err := Read(ctx, path+"/"+textsafe.Line(name, 200), u, o)
 		left = u.left
 		_ = r.Close()
-		all.add(part)
-		if part.Format != "" {
-			all.Format = part.Format
+		all = Stats{
+			cmp.Or(part.Format, all.Format), all.Broken + part.Broken, all.Calls + part.Calls,
+			all.Unfinished + part.Unfinished, all.Cancelled + part.Cancelled,
 		}
 		if _, odd := errors.AsType[*UnknownShape](err); odd {
 			unknown = err
