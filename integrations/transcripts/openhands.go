@@ -3,6 +3,7 @@ package transcripts
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -163,17 +164,9 @@ func actionInput(v jsontext.Value) json.RawMessage {
 	if members == nil {
 		return input(v)
 	}
-	for _, name := range ofHost {
-		delete(members, name)
-	}
-	for name, m := range members {
-		if !loosejson.There(m) || !m.IsValid() {
-			delete(members, name)
-		}
-	}
-	out, err := json.Marshal(members)
-	if err != nil {
-		return input(v)
-	}
+	maps.DeleteFunc(members, func(name string, m jsontext.Value) bool {
+		return slices.Contains(ofHost, name) || !loosejson.There(m) || !m.IsValid()
+	})
+	out, _ := json.Marshal(members) // each is valid
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,16 +68,6 @@ func (a attributes) first(names string) jsontext.Value {
 	return nil
 }
 
-// tells reports whether any of the attributes is there, be it empty.
-func (a attributes) tells(names string) bool {
-	for n := range strings.FieldsSeq(names) {
-		if len(a[n]) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // spanName finds the tool in the name of a span.
 var spanName = regexp.MustCompile(`^(?:execute_tool|tools/call|running tool:?) +(.+)$`)
 
@@ -127,7 +118,8 @@ func spanCall(s *Span) (c accounts.Call, skipped string) {
 		}
 		r := s.result(a, d)
 		end(&c, r)
-		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.Output) // content is opt-in
+		tells := slices.ContainsFunc(strings.Fields(d.Output), func(name string) bool { return len(a[name]) > 0 }) // be it empty
+		c.Truncated = c.Truncated || c.Output == "" && !tells                                                      // content is opt-in
 		c.ID = cmp.Or(c.ID, r.id)
 		identify(&c, a)
 		switch {
@@ -261,10 +253,7 @@ func positional(args []jsontext.Value, all loosejson.Members) json.RawMessage {
 	for i, v := range args {
 		all[strconv.Itoa(i)] = v
 	}
-	in, err := json.Marshal(all)
-	if err != nil { // it was decoded just now
-		return nil
-	}
+	in, _ := json.Marshal(all) // it was decoded just now
 	return in
 }
 
