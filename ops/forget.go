@@ -65,7 +65,8 @@ func (d *Deps) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int
 		}
 	}
 	for _, kind := range revisions.Kinds() {
-		if err := d.dropRecords(ctx, store.RecordKey{ToolRef: ref, Kind: kind}); err != nil {
+		of := store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: ref, Kind: kind})
+		if err := store.Each(of, func(r store.Record) error { return d.Store.DeleteRecord(ctx, r.RecordKey) }); err != nil {
 			return n, err
 		}
 	}
@@ -96,18 +97,6 @@ func (d *Deps) observed(ctx context.Context, ref memoryd.ToolRef, source string)
 		}
 	}
 	return n, nil
-}
-
-func (d *Deps) dropRecords(ctx context.Context, from store.RecordKey) error {
-	for r, err := range store.AllRecords(ctx, d.Store, from) {
-		if err == nil {
-			err = d.Store.DeleteRecord(ctx, r.RecordKey)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // keysOf gives the keys of the kept calls of a tool that of picks, newest first.

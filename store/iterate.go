@@ -37,6 +37,19 @@ func AllCalls(ctx context.Context, s Calls, ref memoryd.ToolRef, brief bool) ite
 	return pages(1, func() ([]memoryd.Call, error) { return s.ListCalls(ctx, ref, p) }, func(last memoryd.Call) { p.Before = last.Seq })
 }
 
+// Each does something with all of a list, up to the first error of either.
+func Each[T any](list iter.Seq2[T, error], do func(T) error) error {
+	for item, err := range list {
+		if err == nil {
+			err = do(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pages iterates over what list gives until a page holds less than full. next is
 // told the last item of each page.
 func pages[T any](full int, list func() ([]T, error), next func(last T)) iter.Seq2[T, error] {

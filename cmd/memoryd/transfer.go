@@ -66,10 +66,7 @@ func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Con
 		return nil, nil, err
 	}
 	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, cfg, nil
+	return s, cfg, err
 }
 
 // redacted is a store that takes the secrets out of what is brought into it.

@@ -185,16 +185,14 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 func (a *Actions) load(ctx context.Context, f io.ReadSeeker, mark Mark) (int, error) {
 	seen := map[memoryd.ToolRef]bool{}
 	list := memories(f, func(line []byte) (Memory, error) { return a.decode(ctx, line, mark.Workspace) })
-	for m, err := range list {
-		if err == nil {
-			if err = m.at(ctx.Err()); seen[m.Tool.ToolRef] {
-				err = m.at(invalid("tool %q occurs twice", m.Tool.Tool))
-			}
-		}
-		if err != nil {
-			return 0, within(err, "nothing was loaded")
+	if err := store.Each(list, func(m Memory) error {
+		if seen[m.Tool.ToolRef] {
+			return m.at(invalid("tool %q occurs twice", m.Tool.Tool))
 		}
 		seen[m.Tool.ToolRef] = true
+		return m.at(ctx.Err())
+	}); err != nil {
+		return 0, within(err, "nothing was loaded")
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, err

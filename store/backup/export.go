@@ -69,45 +69,27 @@ func (e *exporter) run(ctx context.Context) error {
 }
 
 func (e *exporter) body(ctx context.Context) error {
-	if e.opts.Workspace != "" {
-		if err := e.workspace(ctx, e.opts.Workspace); err != nil {
-			return err
+	if name := e.opts.Workspace; name != "" {
+		err := e.workspace(ctx, name)
+		if err == nil && e.n == (Counts{}) {
+			err = empty(name)
 		}
-		if e.n.Tools == 0 && e.n.Records == 0 {
-			return empty(e.opts.Workspace)
-		}
-		return nil
+		return err
 	}
 	if err := e.records(ctx, memoryd.ToolRef{}); err != nil {
 		return err
 	}
-	for ws, err := range store.AllWorkspaces(ctx, e.s) {
-		if err == nil {
-			err = e.workspace(ctx, ws)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Each(store.AllWorkspaces(ctx, e.s), func(name string) error { return e.workspace(ctx, name) })
 }
 
 func (e *exporter) workspace(ctx context.Context, name string) error {
 	if err := e.records(ctx, memoryd.ToolRef{Workspace: name}); err != nil {
 		return err
 	}
-	for m, err := range memoriesOf(ctx, e.s, name, e.opts.Kinds, e.opts.Created) {
-		if err == nil {
-			err = e.tool(&m)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Each(memoriesOf(ctx, e.s, name, e.opts.Kinds, e.opts.Created), e.tool)
 }
 
-func (e *exporter) tool(m *Memory) error {
+func (e *exporter) tool(m Memory) error {
 	if err := e.write(line{Tool: &m.Tool}); err != nil {
 		return err
 	}
@@ -117,7 +99,7 @@ func (e *exporter) tool(m *Memory) error {
 		}
 	}
 	for i := range m.Records {
-		if err := e.record(&m.Records[i]); err != nil {
+		if err := e.record(m.Records[i]); err != nil {
 			return err
 		}
 	}
@@ -127,20 +109,12 @@ func (e *exporter) tool(m *Memory) error {
 }
 
 func (e *exporter) records(ctx context.Context, ref memoryd.ToolRef) error {
-	for r, err := range records(ctx, e.s, ref, e.opts.Kinds, e.opts.Created) {
-		if err == nil {
-			err = e.record(&r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return store.Each(records(ctx, e.s, ref, e.opts.Kinds, e.opts.Created), e.record)
 }
 
-func (e *exporter) record(r *store.Record) error {
+func (e *exporter) record(r store.Record) error {
 	e.n.Records++
-	return e.write(line{Record: r})
+	return e.write(line{Record: &r})
 }
 
 func (e *exporter) write(l line) error {

@@ -46,19 +46,13 @@ func CheckWhole(ctx context.Context, s store.Records) error {
 
 // Alone returns an error if another operation into the store was interrupted.
 func (m Mark) Alone(ctx context.Context, s store.Records) error {
-	for r, err := range store.AllRecords(ctx, s, store.RecordKey{Kind: markKind}) {
+	return store.Each(store.AllRecords(ctx, s, store.RecordKey{Kind: markKind}), func(r store.Record) error {
 		var other Mark
-		if err == nil {
-			err = json.Unmarshal(r.Data, &other)
-		}
-		if err == nil && other != m {
-			err = other.fault()
-		}
-		if err != nil {
+		if err := json.Unmarshal(r.Data, &other); err != nil || other == m {
 			return err
 		}
-	}
-	return nil
+		return other.fault()
+	})
 }
 
 // begun reports whether the same was interrupted before.

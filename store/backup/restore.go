@@ -95,13 +95,8 @@ func (w *writer) verify(ctx context.Context, r io.Reader) error {
 	if err != nil {
 		return nil // a pipe has the method, but cannot
 	}
-	for m, err := range newParser(r).all(w.start) {
-		if err == nil {
-			err = m.at(w.free(ctx, &m))
-		}
-		if err != nil {
-			return within(err, "nothing was restored")
-		}
+	if err := store.Each(newParser(r).all(w.start), func(m Memory) error { return m.at(w.free(ctx, &m)) }); err != nil {
+		return within(err, "nothing was restored")
 	}
 	if _, err := file.Seek(start, io.SeekStart); err != nil {
 		return fmt.Errorf("backup: read the file again: %w", err)
