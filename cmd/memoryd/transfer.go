@@ -19,7 +19,6 @@ import (
 	"memoryd/guidelines/window"
 	"memoryd/internal/local"
 	"memoryd/ops"
-	"memoryd/store"
 	"memoryd/store/backup"
 )
 
@@ -58,22 +57,6 @@ func noStore(dir string) error {
 	return fmt.Errorf("there is no store in %s (--data names its folder%s)", dir, hint)
 }
 
-// open opens the store, also one that holds a part of a restore; the embedded one only if no
-// server uses it.
-func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
-	cfg, err := o.load()
-	if err != nil {
-		return nil, nil, err
-	}
-	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
-	return s, cfg, err
-}
-
-// redacted is a store that takes the secrets out of what is brought into it.
-func redacted(s store.Store, cfg *config.Config, std streams) store.Store {
-	return ops.NewRedaction(s, cfg.Privacy, newLogger(cfg.Log, std.err), time.Now).Over(s)
-}
-
 type exportCmd struct {
 	opened
 	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Get the copy from the server at this address instead of opening a store."`
@@ -109,7 +92,7 @@ func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
 	} else if err != nil {
 		return c.snapshot(ctx, std, "", w) // of the server that the user's programs use
 	}
-	s, _, err := c.open(ctx, std)
+	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err)) // also one that holds a part of a restore
 	if err == nil {
 		if err = backup.CheckWhole(ctx, s); err != nil {
 			err = errors.Join(err, s.Close())
@@ -195,12 +178,17 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	s, cfg, err := c.open(ctx, std)
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	log := newLogger(cfg.Log, std.err)
+	s, _, err := openStore(ctx, cfg, os.Getenv, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	counts, err := backup.Restore(ctx, redacted(s, cfg, std), in.reader, backup.RestoreOptions{
+	counts, err := backup.Restore(ctx, ops.NewRedaction(s, cfg.Privacy, log, time.Now).Over(s), in.reader, backup.RestoreOptions{
 		Name: c.File, Marks: s, Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
 	if err != nil {
