@@ -155,12 +155,10 @@ func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
 	}
-	for at := 0; at < len(b); {
-		r, n := utf8.DecodeRune(b[at:])
-		if r == utf8.RuneError && n == 1 {
+	for at, r := range string(b) {
+		if _, n := utf8.DecodeRune(b[at:]); r == utf8.RuneError && n == 1 {
 			return at
 		}
-		at += n
 	}
 	return -1
 }

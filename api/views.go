@@ -233,19 +233,7 @@ func (s *server) withdrawEvaluation(ctx context.Context, in *inCall) (wire.Store
 // JSON-lines that `memoryd evaluate` reads; `metadata.gold` is the person's verdict.
 func (s *server) listCorrections(ctx context.Context, in *inWorkspace) (lines[wire.CallRequest], error) {
 	return answer(ctx, s.Flows.ListCorrections, ops.ListCorrections{Workspace: string(in.Workspace)},
-		func(found ops.Corrections) lines[wire.CallRequest] {
-			return func(w io.Writer) error {
-				for line, err := range found {
-					if err == nil {
-						_, err = w.Write(line)
-					}
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-		})
+		func(found ops.Corrections) lines[wire.CallRequest] { return found })
 }
 
 // streamed answers with JSON-lines. A failure before the first line is answered as
@@ -284,7 +272,7 @@ func (s *server) takeSnapshot(ctx context.Context, in *snapshotRequest) (out lin
 	} else if err := everywhere(ctx); err != nil {
 		return nil, err
 	}
-	return answer(ctx, s.Flows.Snapshot, ops.TakeSnapshot{Workspace: workspace}, func(x ops.Snapshot) lines[map[string]any] { return x.Write })
+	return answer(ctx, s.Flows.Snapshot, ops.TakeSnapshot{Workspace: workspace}, func(x ops.Snapshot) lines[map[string]any] { return x })
 }
 
 // listWorkspaces lists the workspaces that something is recorded in, in byte order.

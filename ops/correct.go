@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"iter"
+	"io"
 	"strings"
 	"time"
 
@@ -130,22 +130,18 @@ func labelledCall(c *memoryd.Call) ([]byte, error) {
 // ListCorrections requests the corrected calls of a workspace.
 type ListCorrections struct{ Workspace string }
 
-// Corrections are labelled calls as JSON lines, sorted by tool and id. They are read on demand.
-type Corrections = iter.Seq2[[]byte, error]
+// Corrections writes labelled calls as JSON lines, sorted by tool and id. They are read on demand.
+type Corrections = func(w io.Writer) error
 
 func (d *Deps) listCorrections(ctx context.Context, r ListCorrections) (Corrections, error) {
-	return func(yield func([]byte, error) bool) {
-		for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for line, err := range store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: tool.ToolRef, Kind: CorrectionKind}) {
-				if !yield(append(bytes.TrimSpace(line.Data), '\n'), err) || err != nil {
-					return
-				}
-			}
-		}
+	return func(w io.Writer) error {
+		return store.Each(store.AllTools(ctx, d.Store, r.Workspace), func(t memoryd.Tool) error {
+			of := store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: t.ToolRef, Kind: CorrectionKind})
+			return store.Each(of, func(r store.Record) error {
+				_, err := w.Write(append(bytes.TrimSpace(r.Data), '\n'))
+				return err
+			})
+		})
 	}, nil
 }
 

@@ -50,12 +50,12 @@ func (p VectorStoreParams) Validate() error {
 // TakeSnapshot requests a copy of a workspace, or of the whole store.
 type TakeSnapshot struct{ Workspace string }
 
-// Snapshot is a copy in the format of memoryd export. The store stays in use while Write reads it;
+// Snapshot writes a copy in the format of memoryd export. The store stays in use meanwhile;
 // each tool is copied at one moment.
-type Snapshot struct{ Write func(w io.Writer) error }
+type Snapshot = func(w io.Writer) error
 
 func (d *Deps) snapshot(ctx context.Context, r TakeSnapshot) (Snapshot, error) {
-	return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, nil
+	return func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }, nil
 }
 
 // vectorStore carries out the actions of the endpoint of that name, which is

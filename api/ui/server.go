@@ -111,7 +111,7 @@ func (d *dashboard) export(r *request) error {
 	h.Set("Content-Type", "application/x-ndjson")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "memoryd-" + r.Workspace + ".jsonl"}))
 	sent := &begun{ResponseWriter: r.w}
-	if err := snapshot.Write(sent); err != nil && sent.any {
+	if err := snapshot(sent); err != nil && sent.any {
 		panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
 	} else if err != nil {
 		h.Del("Content-Disposition")
