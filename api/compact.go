@@ -65,10 +65,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 		Messages: r.Messages, Workspace: or(r.Workspace, ""), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
 		MaxInputTokens: int(or(r.MaxInputTokens, 0)), TargetTokens: int(or(r.TargetTokens, 0)), Tools: r.Tools,
 		ReportedTokens: int(or(r.ReportedTokens, 0)), Profile: or(r.Profile, ""), Overrides: overrides,
-		Force: or(r.Force, false), DryRun: or(r.DryRun, false),
-	}
-	for _, pin := range r.Pins {
-		in.Pins = append(in.Pins, int(pin))
+		Force: or(r.Force, false), DryRun: or(r.DryRun, false), Pins: each(r.Pins, func(pin int64) int { return int(pin) }),
 	}
 	return in, nil
 }

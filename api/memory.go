@@ -126,9 +126,7 @@ func (s *server) summaryToolMemory(ctx context.Context, req *wire.SummaryRequest
 	meta.DeletedMemoryIDs = each(meta.MemoryList, func(m wire.Memory) string { return m.MemoryID })
 	n := len(meta.MemoryList)
 	meta.UpdateResult = &wire.UpdateResult{DeletedCount: n, InsertedCount: n}
-	for _, f := range sum.Failed {
-		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
-	}
+	meta.Failed = each(sum.Failed, func(f ops.Failure) wire.Failure { return wire.Failure{ToolName: f.Tool, Reason: f.Reason} })
 	return wire.NamesResponse{Reply: wire.Reply{Answer: sum.Answer, Success: sum.Success}, Metadata: meta}, nil
 }
 
@@ -277,11 +275,7 @@ func sentenceOf(f *ops.Forecast) string {
 		fmt.Fprintf(&s, "No judged calls of %s yet.", f.Tool)
 	}
 	if len(f.Nearest) > 0 {
-		names := slices.Clone(f.Nearest)
-		for i := range names {
-			names[i] = origin.Title(names[i])
-		}
-		fmt.Fprintf(&s, " Known tools of similar names: %s.", strings.Join(names, ", "))
+		fmt.Fprintf(&s, " Known tools of similar names: %s.", strings.Join(each(f.Nearest, origin.Title), ", "))
 	}
 	if a.Risk != nil {
 		fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"memoryd"
@@ -352,24 +351,13 @@ func (s *server) refuseBody(c echo.Context, err error) error {
 // size on the connection ends with it.
 const (
 	drainTime = 2 * time.Second
-	drainRoom = 64 << 10
 	keptRest  = 256 << 10
 )
 
-var drains = sync.Pool{New: func() any { return new([drainRoom]byte) }}
-
 // drain reads to the end of a body; false: it met an error, or the limit.
 func drain(body io.Reader, limit int64) bool {
-	room := drains.Get().(*[drainRoom]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer drains.Put(room)
-	for limit > 0 {
-		n, err := body.Read(room[:])
-		if err != nil {
-			return errors.Is(err, io.EOF)
-		}
-		limit -= int64(n)
-	}
-	return false
+	_, err := io.CopyN(io.Discard, body, limit)
+	return errors.Is(err, io.EOF)
 }
 
 // isBlank reports whether a body was left out.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -18,7 +19,6 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/internal/textsafe"
 	"memoryd/store"
 )
 
@@ -231,20 +231,11 @@ const maxFileName = 180
 // the first letter of a Windows device such as "con". A name that is too long ends in its
 // hash. Different workspaces have different names.
 func FileName(workspace string) string {
-	var b strings.Builder
-	for i := 0; i < len(workspace); {
-		r, n := utf8.DecodeRuneInString(workspace[i:])
-		last := i+n == len(workspace)
-		switch {
-		case r == utf8.RuneError, r < utf8.RuneSelf && !plain[r],
-			(i == 0 || last) && strings.ContainsRune(". ", r), i == 0 && device.MatchString(workspace):
-			escape(&b, workspace[i:i+n])
-		default:
-			b.WriteString(workspace[i : i+n])
-		}
-		i += n
+	escape := func(s string) string { return "%" + strings.ReplaceAll(fmt.Sprintf("% X", s), " ", "%") }
+	name := risky.ReplaceAllStringFunc(workspace, escape)
+	if device.MatchString(workspace) {
+		name = escape(name[:1]) + name[1:]
 	}
-	name := b.String()
 	if len(name) > maxFileName {
 		sum := sha256.Sum256([]byte(workspace))
 		name = strings.ToValidUTF8(name[:maxFileName-65], "") + "~" + hex.EncodeToString(sum[:])
@@ -252,15 +243,8 @@ func FileName(workspace string) string {
 	return name + suffix
 }
 
-// plain are the ASCII characters that are safe in file names of every system.
-var plain = textsafe.BytesOf("09azAZ", "-_. ")
-
-func escape(b *strings.Builder, s string) {
-	const digits = "0123456789ABCDEF"
-	for _, c := range []byte(s) {
-		b.Write([]byte{'%', digits[c>>4], digits[c&15]})
-	}
-}
+// risky is what is not safe in file names of every system, and what is no UTF-8.
+var risky = regexp.MustCompile(`[^0-9A-Za-z\-_. \x{80}-\x{10FFFF}]|\x{FFFD}|^[. ]|[. ]$`)
 
 // device is a name that Windows would take, up to its first dot, for a device.
 var device = regexp.MustCompile(`^(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)`)
