@@ -11,6 +11,7 @@ import (
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/internal/origin"
+	"memoryd/internal/textsafe"
 )
 
 // charsPerToken is the usual estimate for English text: four characters are
@@ -177,15 +178,6 @@ func fit(text string, maxTokens int) string {
 	if maxTokens <= 0 || utf8.RuneCountInString(text) <= maxTokens*charsPerToken {
 		return text
 	}
-	budget := max(0, maxTokens*charsPerToken-len(cutMark)-1)
-	end, runes := 0, 0
-	for i, r := range text {
-		if runes++; runes > budget {
-			break
-		}
-		if r == '\n' {
-			end = i
-		}
-	}
-	return strings.TrimRight(text[:end], "\n -") + "\n" + cutMark
+	head := textsafe.HeadRunes(text, maxTokens*charsPerToken-len(cutMark)-1)
+	return strings.TrimRight(head[:max(0, strings.LastIndexByte(head, '\n'))], "\n -") + "\n" + cutMark
 }

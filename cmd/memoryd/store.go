@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,14 +81,10 @@ func (a *app) noteSettings(ctx context.Context) error {
 }
 
 // differing are the sections whose digests differ.
-func differing(before, after map[string]string) (sections []string) {
-	for section, digest := range after {
-		if before[section] != digest {
-			sections = append(sections, section)
-		}
-	}
-	slices.Sort(sections)
-	return sections
+func differing(before, after map[string]string) []string {
+	changed := maps.Clone(after)
+	maps.DeleteFunc(changed, func(section, digest string) bool { return before[section] == digest })
+	return slices.Sorted(maps.Keys(changed))
 }
 
 // How often a store is swept, and how many records are removed at a time, so as

@@ -57,7 +57,7 @@ func perSystem(path string) func(string) string {
 
 // Entry is a server in a client's configuration.
 type Entry struct {
-	Command string   `json:"command" toml:"command"`
+	Command string   `json:"command" toml:"command,omitempty"`
 	Args    []string `json:"args,omitempty" toml:"args,omitempty"`
 }
 

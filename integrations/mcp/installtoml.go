@@ -95,11 +95,7 @@ func tomlLines(entry json.RawMessage) (string, error) {
 	if err := json.Unmarshal(entry, &e); err != nil {
 		return "", err
 	}
-	if e.URL != "" && e.Command == "" {
-		text, err := toml.Marshal(map[string]any{"url": e.URL})
-		return string(text), err
-	}
-	text, err := toml.Marshal(e.Entry)
+	text, err := toml.Marshal(e)
 	return string(text), err
 }
 

@@ -44,9 +44,14 @@ func (f *Filter) verdict(c *Call) bool {
 		name  string
 		takes bool
 	}{
-		{"good", scored(memoryd.ScoreSuccess)}, {"partial", scored(memoryd.ScorePartial)}, {"failed", scored(memoryd.ScoreFailure)},
-		{"pending", c.State == memoryd.Pending}, {"given_up", c.State == memoryd.Failed}, {"unsure", c.Unsure},
-		{"overstated", c.Success && scored(memoryd.ScoreFailure)}, {"corrected", c.hasOverrul},
+		{"good", scored(memoryd.ScoreSuccess)},
+		{"partial", scored(memoryd.ScorePartial)},
+		{"failed", scored(memoryd.ScoreFailure)},
+		{"pending", c.State == memoryd.Pending},
+		{"given_up", c.State == memoryd.Failed},
+		{"unsure", c.Unsure},
+		{"overstated", c.Success && scored(memoryd.ScoreFailure)},
+		{"corrected", c.hasOverrul},
 	} {
 		if of.name == f.Verdict {
 			return of.takes
@@ -97,10 +102,8 @@ func newer(at time.Time, ak memoryd.CallKey, bt time.Time, bk memoryd.CallKey) i
 func (s *Snapshot) Find(f Filter, after Place, limit int) (page []Call, total int) {
 	tools := s.newest // so that most calls are older than the page when it is full
 	if f.Tool != "" {
-		tools = nil
-		if t := s.Tool(f.Tool); t != nil {
-			tools = []*Tool{t}
-		}
+		at, found := slices.BinarySearchFunc(s.Tools, f.Tool, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
+		tools = s.Tools[at : at+b2i(found)]
 	}
 	byPlace := func(a, b Call) int { return newer(a.Time, a.Key, b.Time, b.Key) }
 	for _, t := range tools {
@@ -128,15 +131,6 @@ func (s *Snapshot) Find(f Filter, after Place, limit int) (page []Call, total in
 
 // ToolName is the name of the call's tool.
 func (c *Call) ToolName() string { return c.tool }
-
-// Tool finds a tool by its name; nil if there is none.
-func (s *Snapshot) Tool(name string) *Tool {
-	i, found := slices.BinarySearchFunc(s.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
-	if !found {
-		return nil
-	}
-	return s.Tools[i]
-}
 
 // Ranking says which tools to list, and in which order.
 type Ranking struct {

@@ -152,10 +152,8 @@ func (s *Snapshot) sum() {
 
 func (s *Snapshot) overview(by string) Overview {
 	o := Overview{Tools: len(s.Tools)}
-	for _, t := range s.Tools {
-		if t.Newest.After(o.Until) {
-			o.Until = t.Newest
-		}
+	if len(s.newest) > 0 {
+		o.Until = s.newest[0].Newest
 	}
 	for _, t := range s.Tools {
 		o.add(t)
