@@ -132,13 +132,15 @@ func messageOf(output string) string {
 	switch first, _, _ := strings.Cut(text, "\n"); {
 	case at < 0:
 		return line
-	case at <= nearBytes && len(strings.Fields(first)) >= sentenceWords:
+	case at <= nearBytes && (len(strings.Fields(first)) >= sentenceWords || placedLine.MatchString(first)):
 		at = 0
 	}
 	var words []string
-	for l := range strings.Lines(text[at:min(len(text), at+4*messageRunes)]) {
+	lines := strings.Split(text[at:min(len(text), at+4*messageRunes)], "\n")
+	for i, l := range lines {
 		more := strings.Fields(l)
-		if len(words) > 2 && (len(more) == 1 || codeLine.MatchString(l)) {
+		heads := i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") // what is said of it
+		if len(words) > 2 && (len(more) == 1 && !heads || codeLine.MatchString(l)) {
 			continue // a code beside the message
 		}
 		if words = append(words, more...); len(words) >= lineWords {
@@ -148,8 +150,11 @@ func messageOf(output string) string {
 	return textsafe.Line(strings.Join(words, " "), messageRunes)
 }
 
-// codeLine is how a reply's code stands below its message.
-var codeLine = regexp.MustCompile(`^status: -?\d`)
+// codeLine is how a reply's code stands below its message, placedLine how a message does that is told with its place.
+var (
+	codeLine   = regexp.MustCompile(`^status: -?\d`)
+	placedLine = regexp.MustCompile(`^\S+: \S`)
+)
 
 // content is an output without white space and NUL characters around it.
 func content(output string) string {

@@ -21,7 +21,7 @@ const (
 	tailBytes  = 4 << 10
 	lineBytes  = 1200
 	shortLine  = 200
-	maxNesting = 5
+	maxNesting = 8
 )
 
 // Message returns the line of a failed call's output that says what went wrong, as one line of

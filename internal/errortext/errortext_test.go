@@ -87,18 +87,24 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 
 func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
 	for name, c := range map[string]struct{ output, want string }{
-		"lists by field":       {`{"title": ["This field is required."], "price": ["A valid number is required."]}`, "title: This field is required.\nprice: A valid number is required."},
-		"sentences by field":   {`{"errorMessages": [], "errors": {"summary": "You must specify a summary."}}`, "summary: You must specify a summary."},
-		"problems by field":    {`{"data": {"status": {"code": "invalid", "message": "Invalid value A."}}, "message": "Failed to create."}`, "Failed to create.\nstatus: Invalid value A."},
-		"a list with fields":   {`{"error": "Bad Request", "errors": [{"field": "name", "message": "must not be blank", "rejectedValue": ""}]}`, "Bad Request\nname: must not be blank"},
-		"a pointer":            {`{"errors": [{"source": {"pointer": "/data/attributes/name"}, "detail": "can't be blank"}]}`, "data.attributes.name: can't be blank"},
-		"a code of a field":    {`{"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}`, "title: missing_field\nValidation Failed"},
-		"a list of its own":    {`{"error": "Invalid", "violations": [{"path": ["a", 0, "b"], "message": "too long"}]}`, "Invalid\na.b: too long"},
-		"an element's number":  {`{"errors": {"0": {"message": "No such row"}}}`, "No such row"},
-		"the path of a route":  {`{"status": 404, "error": "Not Found", "path": "/v1/x"}`, "Not Found\nstatus: 404"},
-		"a list of messages":   {`{"message": ["name must be a string"], "statusCode": 400}`, "name must be a string\nstatus: 400"},
-		"causes":               {`{"error": {"root_cause": [{"type": "parse", "reason": "bad date"}], "type": "parse", "reason": "bad date"}, "status": 400}`, "bad date\nstatus: 400"},
-		"what was sent":        {`{"error": "Invalid", "input": {"price": "ten euros"}}`, "Invalid"},
+		"lists by field":      {`{"title": ["This field is required."], "price": ["A valid number is required."]}`, "title: This field is required.\nprice: A valid number is required."},
+		"sentences by field":  {`{"errorMessages": [], "errors": {"summary": "You must specify a summary."}}`, "summary: You must specify a summary."},
+		"problems by field":   {`{"data": {"status": {"code": "invalid", "message": "Invalid value A."}}, "message": "Failed to create."}`, "Failed to create.\nstatus: Invalid value A."},
+		"a list with fields":  {`{"error": "Bad Request", "errors": [{"field": "name", "message": "must not be blank", "rejectedValue": ""}]}`, "Bad Request\nname: must not be blank"},
+		"a pointer":           {`{"errors": [{"source": {"pointer": "/data/attributes/name"}, "detail": "can't be blank"}]}`, "data.attributes.name: can't be blank"},
+		"a code of a field":   {`{"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing_field"}]}`, "title: missing_field\nValidation Failed"},
+		"a list of its own":   {`{"error": "Invalid", "violations": [{"path": ["a", 0, "b"], "message": "too long"}]}`, "Invalid\na.b: too long"},
+		"an element's number": {`{"errors": {"0": {"message": "No such row"}}}`, "No such row"},
+		"the path of a route": {`{"status": 404, "error": "Not Found", "path": "/v1/x"}`, "Not Found\nstatus: 404"},
+		"a list of messages":  {`{"message": ["name must be a string"], "statusCode": 400}`, "name must be a string\nstatus: 400"},
+		"causes":              {`{"error": {"root_cause": [{"type": "parse", "reason": "bad date"}], "type": "parse", "reason": "bad date"}, "status": 400}`, "bad date\nstatus: 400"},
+		"what was sent":       {`{"error": "Invalid", "input": {"price": "ten euros"}}`, "Invalid"},
+		"a path and a value":  {`{"errors": [{"type": "field", "value": "a few", "msg": "Invalid value", "path": "price", "location": "body"}]}`, "price: Invalid value"},
+		"a type alone":        {`{"error": {"type": "rate_limit", "id": 3}}`, "rate_limit"},
+		"deep problems": {
+			`{"error": {"code": 3, "message": "bad", "details": [{"@type": "rpc.BadRequest", "fieldViolations": [{"field": "size", "description": "must be at most 9"}]}]}}`,
+			"bad\nsize: must be at most 9",
+		},
 		"a message and a type": {`{"error": {"message": "No such model", "type": "request", "param": "model", "code": "gone"}}`, "model: No such model"},
 	} {
 		if got := errortext.Unwrap(c.output); got != c.want {

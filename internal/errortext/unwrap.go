@@ -82,11 +82,15 @@ func IsWrapped(text string) bool { return unwrapText(text) != text }
 type messages struct {
 	doc   *loosejson.Doc
 	lines []string
+	heard int    // texts that say something, also what was said before
 	place string // in the input, with a colon; "" where nothing names it
 }
 
 func (m *messages) add(s string) {
 	s = trim(s)
+	if s != "" {
+		m.heard++
+	}
 	if s != "" && !slices.Contains(m.lines, s) {
 		m.lines = append(m.lines, s)
 	}
@@ -122,9 +126,14 @@ func (m *messages) object(i int32, depth int, within bool) {
 		m.fields(i, depth, true, true)
 		return
 	}
-	placed, before := m.at(m.placeIn(i)), len(m.lines)
-	if m.members(i, depth, within, placed); len(m.lines) == before {
+	placed, before := m.at(m.placeIn(i)), m.heard
+	if m.members(i, depth, within, placed); m.heard == before {
 		m.fields(i, depth, within, false) // {"a.txt": {"result": "error", "reason": "File not found"}}
+	}
+	for c := m.doc.Nodes[i].Child; within && c != 0 && m.heard == before; c = m.doc.Nodes[c].Next {
+		if roleOf(m.doc.Nodes[c].Key) == roleNone {
+			m.take(c, depth+1, true) // {"error": {"type": "rate_limit"}}
+		}
 	}
 }
 
@@ -147,9 +156,9 @@ var inTurn = [...]map[role]bool{
 func (m *messages) members(i int32, depth int, within, placed bool) {
 	d := m.doc
 	told := false // by a message: the other members describe the problem
-	before := len(m.lines)
+	before := m.heard
 	for _, wanted := range inTurn {
-		told = told || placed && len(m.lines) > before
+		told = told || placed && m.heard > before
 		for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 			n := &d.Nodes[c]
 			isText := n.Kind == loosejson.String
@@ -159,7 +168,7 @@ func (m *messages) members(i int32, depth int, within, placed bool) {
 					m.take(c, depth+1, true)
 				}
 			case !wanted[r]:
-			case told && isText && r == rolePayload && !tellsMore(d.Str(c)): // {"reason": "File has changed", "content": "a = 1\nb = 2"}
+			case told && isText && r == rolePayload && (placed || !tellsMore(d.Str(c))): // {"reason": "File has changed", "content": "a = 1\nb = 2"}
 			case told && isText && r == roleCode && m.place != "": // which says it again
 			default:
 				told = told || r == roleMessage
@@ -173,7 +182,7 @@ func (m *messages) members(i int32, depth int, within, placed bool) {
 // of problems: {"error": "x", "violations": [{"field": "a", "message": "y"}]}.
 func (m *messages) describes(c int32, within bool) bool {
 	n := &m.doc.Nodes[c]
-	return within && !isPlace(n.Key) || m.tells(n.Child)
+	return within && !isPlace(n.Key) && (n.Kind != loosejson.String || m.spoken(c)) || m.tells(n.Child)
 }
 
 // at notes the place in the input that messages are about from here on; false for a number, which
@@ -236,8 +245,7 @@ func (m *messages) tells(i int32) bool {
 	return false
 }
 
-// placeNames are the members of a problem that name its place in the input. The path of a
-// problem is a list: as a text it is that of a request.
+// placeNames are the members of a problem that name its place in the input.
 var placeNames = phrases.Words("path", "loc", "field", "param", "parameter", "property", "attribute", "pointer", "instancepath", "source")
 
 // fieldNames are members for messages that are as often fields.
@@ -265,8 +273,9 @@ func (m *messages) placeIn(i int32) string {
 		case loosejson.Object: // {"source": {"pointer": "/data/attributes/name"}}
 			return m.placeIn(c)
 		case loosejson.String:
+			isRoute := key == "path" && strings.HasPrefix(d.Str(c), "/")
 			place := strings.ReplaceAll(strings.Trim(d.Str(c), "/"), "/", ".")
-			if key != "path" && key != "source" && !strings.ContainsAny(place, " \n") {
+			if key != "source" && !isRoute && !strings.ContainsAny(place, " \n") {
 				return place
 			}
 		default:
