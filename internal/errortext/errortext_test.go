@@ -100,6 +100,7 @@ func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
 		"causes":              {`{"error": {"root_cause": [{"type": "parse", "reason": "bad date"}], "type": "parse", "reason": "bad date"}, "status": 400}`, "bad date\nstatus: 400"},
 		"what was sent":       {`{"error": "Invalid", "input": {"price": "ten euros"}}`, "Invalid"},
 		"a path and a value":  {`{"errors": [{"type": "field", "value": "a few", "msg": "Invalid value", "path": "price", "location": "body"}]}`, "price: Invalid value"},
+		"an extension":        {`{"errors": [{"message": "Value is required.", "extensions": {"code": "FAILED", "field": "title"}}]}`, "title: Value is required."},
 		"a type alone":        {`{"error": {"type": "rate_limit", "id": 3}}`, "rate_limit"},
 		"deep problems": {
 			`{"error": {"code": 3, "message": "bad", "details": [{"@type": "rpc.BadRequest", "fieldViolations": [{"field": "size", "description": "must be at most 9"}]}]}}`,

@@ -246,7 +246,8 @@ func (m *messages) tells(i int32) bool {
 }
 
 // placeNames are the members of a problem that name its place in the input.
-var placeNames = phrases.Words("path", "loc", "field", "param", "parameter", "property", "attribute", "pointer", "instancepath", "source")
+var placeNames = phrases.Words("path", "loc", "field", "param", "parameter", "property", "attribute", "pointer", "instancepath", "source",
+	"extensions")
 
 // fieldNames are members for messages that are as often fields.
 var fieldNames = phrases.Words("title", "description", "note", "info")
