@@ -38,12 +38,10 @@ type Tracer = func(ctx context.Context, a memoryd.Attempt) (within context.Conte
 
 // Client is a model server with its models, limits and queue. It is safe for concurrent use.
 type Client struct {
-	cfg      Config
+	*limiter
+
 	key      string
 	http     *http.Client
-	own      *http.Transport // nil when Options.HTTP was given
-	limiter  *limiter
-	log      *slog.Logger
 	observer func(memoryd.Attempt)
 	tracer   Tracer
 }
@@ -58,8 +56,10 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 		return nil, memoryd.Errorf(memoryd.Invalid, "the API key contains a space or a non-ASCII character")
 	}
 	cfg.BaseURL = cmp.Or(cfg.BaseURL, openAIURL)
-	log := cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
-	c := &Client{cfg: cfg, key: key, log: log, observer: opts.Observer, tracer: opts.Tracer}
+	c := &Client{
+		limiter: newLimiter(cfg, cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))), key: key, observer: opts.Observer, tracer: opts.Tracer,
+		http: &http.Client{Transport: cmp.Or[http.RoundTripper](opts.HTTP, newTransport(cfg)), CheckRedirect: noRedirect},
+	}
 	if c.observer == nil {
 		c.observer = func(memoryd.Attempt) {}
 	}
@@ -71,13 +71,6 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 	if inClear(cfg, key) {
 		c.log.Warn("the API key and all prompts are sent unencrypted: base_url is http", "base_url", cfg.BaseURL)
 	}
-	transport := opts.HTTP
-	if transport == nil {
-		c.own = newTransport(cfg)
-		transport = c.own
-	}
-	c.http = &http.Client{Transport: transport, CheckRedirect: noRedirect}
-	c.limiter = newLimiter(cfg, c.log)
 	return c, nil
 }
 
@@ -124,36 +117,18 @@ func newTransport(cfg Config) *http.Transport {
 // requests, retries included (a token bucket with burst 1); 0 means no spacing. Each view has its
 // own bucket, so call ForOp once per op.
 func (c *Client) ForOp(op string, spacing time.Duration) *Model {
-	l := c.limiter
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	q := &opQueue{op, rate.NewLimiter(rate.Every(spacing), 1), fairqueue.New[*job](&l.clock)}
-	l.ops = append(l.ops, q)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := &opQueue{op, rate.NewLimiter(rate.Every(spacing), 1), fairqueue.New[*job](&c.clock)}
+	c.ops = append(c.ops, q)
 	return &Model{client: c, queue: q}
-}
-
-// Health returns why the first model or its server is degraded; "" if it is not.
-func (c *Client) Health() string { return c.limiter.health() }
-
-// Resting returns how long the server asked to be left alone; 0 if a request can start, or would
-// fail at once.
-func (c *Client) Resting() time.Duration { return c.limiter.resting() }
-
-// Stats returns the state, and the counters since New.
-func (c *Client) Stats() Stats {
-	s := c.limiter.snapshot()
-	s.Reason = c.Health()
-	s.Available = s.Reason == ""
-	return s
 }
 
 // Close rejects waiting and new requests, and closes idle connections. Requests in flight continue;
 // cancel their contexts to stop them. Calling Close again does nothing.
 func (c *Client) Close() {
-	c.limiter.close()
-	if c.own != nil {
-		c.own.CloseIdleConnections()
-	}
+	c.close()
+	c.http.CloseIdleConnections()
 }
 
 // errClosed is what a closed client answers.

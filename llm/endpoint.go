@@ -194,7 +194,9 @@ func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 
 // stop opens a breaker, or keeps it open, and says so once.
 func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now time.Time, d time.Duration) {
-	if h.open(reason, f, now, d) {
+	news := h.reason != reason
+	*h = breaker{reason, f, now.Add(d)}
+	if news {
 		l.log.Error("requests to the model are paused", "model", e.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
 	}
 }
@@ -223,15 +225,25 @@ func (l *limiter) withdraw() bool {
 	return l.budget.withdraw(time.Now())
 }
 
-func (l *limiter) snapshot() Stats {
+// Stats returns the state, and the counters since New.
+func (l *limiter) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.stats
-	s.Queued, s.InFlight, s.Concurrency = l.queued, l.inFlight(), l.endpoints[0].window.limit
+	e, s := l.endpoints[0], l.stats
+	s.Reason = cmp.Or(l.breaker.reason, e.breaker.reason)
+	if s.Reason == "" && e.blocked(time.Now()) > longPause {
+		s.Reason = reasonRateLimited
+	}
+	s.Available, s.Queued, s.InFlight, s.Concurrency = s.Reason == "", l.queued, l.inFlight(), e.window.limit
 	return s
 }
 
-func (l *limiter) resting() time.Duration {
+// Health returns why the first model or its server is degraded; "" if it is not.
+func (l *limiter) Health() string { return l.Stats().Reason }
+
+// Resting returns how long the server asked to be left alone; 0 if a request can start, or would
+// fail at once.
+func (l *limiter) Resting() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -240,17 +252,6 @@ func (l *limiter) resting() time.Duration {
 		return 0
 	}
 	return e.blocked(now)
-}
-
-func (l *limiter) health() (reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.endpoints[0]
-	reason = cmp.Or(l.breaker.reason, e.breaker.reason)
-	if reason == "" && e.blocked(time.Now()) > longPause {
-		return reasonRateLimited
-	}
-	return reason
 }
 
 // The retry budget: a tenth of the first attempts, plus one every ten seconds, so that retries do
@@ -295,13 +296,6 @@ type breaker struct {
 
 func (b *breaker) tripped() bool             { return b.reason != "" }
 func (b *breaker) blocks(now time.Time) bool { return b.tripped() && now.Before(b.until) }
-
-// open opens the breaker or keeps it open, and reports whether it is news.
-func (b *breaker) open(reason string, f *fault, now time.Time, d time.Duration) bool {
-	news := b.reason != reason
-	b.reason, b.fault, b.until = reason, f, now.Add(d)
-	return news
-}
 
 // lift closes the breaker if a request that began at started proves the server well, and
 // reports whether it did.

@@ -2,10 +2,10 @@ package llm
 
 // Flows counts the workspaces that the client remembers.
 func (c *Client) Flows() int {
-	c.limiter.mu.Lock()
-	defer c.limiter.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n := 0
-	for _, q := range c.limiter.ops {
+	for _, q := range c.ops {
 		n += q.jobs.Flows()
 	}
 	return n

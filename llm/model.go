@@ -72,7 +72,7 @@ type run struct {
 func (r *run) do(ctx context.Context) error {
 	c := r.m.client
 	for started := false; ; started = true {
-		t, err := c.limiter.acquire(ctx, r.job)
+		t, err := c.acquire(ctx, r.job)
 		if err != nil {
 			return r.giveUp(err)
 		}
@@ -111,13 +111,13 @@ func (r *run) next(f *fault) (time.Duration, bool) {
 		r.failed++
 		r.maxTokens *= 2
 		r.job.maxTokens = r.maxTokens
-		return 0, r.m.client.limiter.withdraw()
+		return 0, r.m.client.withdraw()
 	case transient, badReply:
 		tries := r.m.client.cfg.Retries
 		if f.tries > 0 {
 			tries = min(tries, f.tries)
 		}
-		if r.failed >= tries || !r.m.client.limiter.withdraw() {
+		if r.failed >= tries || !r.m.client.withdraw() {
 			return 0, false
 		}
 		d := min(retryLongest, retryFirst<<min(r.failed, 10))
@@ -149,7 +149,7 @@ func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
-	c.limiter.release(r.job, t, f, usage)
+	c.release(r.job, t, f, usage)
 	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), usage
 	c.observer(a)
 	end(a)

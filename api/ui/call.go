@@ -11,14 +11,6 @@ import (
 	"memoryd/store"
 )
 
-// keyOf reads the id of a call.
-func keyOf(text string) (key memoryd.CallKey, err error) {
-	if key, err = memoryd.ParseCallKey(text); err != nil {
-		err = memoryd.Wrap(memoryd.Invalid, err, "This address does not contain a call.")
-	}
-	return key, err
-}
-
 type callView struct {
 	memoryd.Call
 	Run     string

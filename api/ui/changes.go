@@ -120,9 +120,9 @@ func onTool(serve func(*dashboard, *request, memoryd.ToolRef) error) func(*dashb
 // onCall serves requests that are about a call.
 func onCall(serve func(*dashboard, *request, memoryd.ToolRef, memoryd.CallKey) error) func(*dashboard, *request) error {
 	return onTool(func(d *dashboard, r *request, ref memoryd.ToolRef) error {
-		key, err := keyOf(r.arg("k"))
+		key, err := memoryd.ParseCallKey(r.arg("k"))
 		if err != nil {
-			return err
+			return memoryd.Wrap(memoryd.Invalid, err, "This address does not contain a call.")
 		}
 		return serve(d, r, ref, key)
 	})

@@ -25,7 +25,7 @@ func (d *dashboard) functions() template.FuncMap {
 		"percent": percent, "interval": interval,
 		"seconds": seconds, "when": when, "spark": spark, "long": long, "plain": plain, "tree": tree,
 		"treeOf": func(text string) *node { return tree([]byte(text)) }, "verdict": verdictOf, "judge": judgeName,
-		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet,
+		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": func(input []byte) string { return shown(plain(input), 110) },
 		"add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"dict": dict, "complaint": complaint, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
 		"bar": bar, "rate": rate, "heat": func(length int) int { return (length + 24) / 25 },
@@ -242,11 +242,6 @@ func spans(s string) (out []span) {
 		out = append(out, span{"secret", true})
 		s = after
 	}
-}
-
-// snippet is the beginning of an input on one line.
-func snippet(input []byte) string {
-	return shown(plain(input), 110)
 }
 
 // node is a value of a JSON text, for folding.

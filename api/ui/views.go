@@ -250,17 +250,12 @@ type callsView struct {
 	Filtered bool
 }
 
-// filter reads which calls are looked for.
-func (r *request) filter() survey.Filter {
-	return survey.Filter{
-		Tool: r.arg("t"), Verdict: r.arg("verdict"), Judge: r.arg("judge"), Rule: r.arg("rule"), Cause: r.arg("cause"),
-		Agent: r.arg("agent"), Run: r.arg("run"),
-	}
-}
-
 // calls lists calls over all tools.
 func (d *dashboard) calls(r *request) error {
-	v, err := d.find(r, r.filter())
+	v, err := d.find(r, survey.Filter{
+		Tool: r.arg("t"), Verdict: r.arg("verdict"), Judge: r.arg("judge"), Rule: r.arg("rule"), Cause: r.arg("cause"),
+		Agent: r.arg("agent"), Run: r.arg("run"),
+	})
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,9 @@ func eachConversation(stdin io.Reader, name string, each func(conversation) erro
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	text := bufio.NewReader(in.reader)
-	skipMark(text)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" { // some editors start files with it
+		_, _ = text.Discard(3)
+	}
 	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true))
 	for n := 1; ; n++ {
 		v, err := dec.ReadValue()
@@ -216,13 +218,6 @@ func eachTranscribed(ctx context.Context, name string, each func(conversation) e
 		}
 	}
 	return nil
-}
-
-// skipMark skips the byte order mark that some editors start files with.
-func skipMark(in *bufio.Reader) {
-	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
-		_, _ = in.Discard(3)
-	}
 }
 
 func readConversation(v jsontext.Value) (conv conversation, err error) {

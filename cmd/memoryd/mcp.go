@@ -163,8 +163,11 @@ func (c *mcpWrapCmd) command() []string {
 // Run wraps the server until either side ends.
 func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
-	memory := c.open(log)
-	outbox := mcp.NewOutbox(memory, c.journal(), log)
+	memory, journal := c.open(log), cmp.Or(c.Journal, journalDir())
+	if journal == "-" { // none
+		journal = ""
+	}
+	outbox := mcp.NewOutbox(memory, journal, log)
 	outbox.Start(context.WithoutCancel(ctx))
 	w := mcp.NewWrapper(mcp.Options{
 		Name: c.Name, Run: c.RunID, Enrich: c.Enrich, Warn: c.Warn, StopRepeats: c.StopRepeats,
@@ -184,14 +187,6 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 		return exitCode(code)
 	}
 	return err
-}
-
-// journal gives the folder of the journals; "" is none.
-func (c *mcpWrapCmd) journal() string {
-	if c.Journal == "-" {
-		return ""
-	}
-	return cmp.Or(c.Journal, journalDir())
 }
 
 // journalDir is the usual folder of journals; "" is none.

@@ -37,7 +37,10 @@ func (f *file) trajectory(d loosejson.Members, doc []byte) {
 		}
 		part := c.base
 		part.ID = fmt.Sprintf("step-%d", n+1)
-		part.Tool, part.Input = command(action)
+		part.Tool, part.Input = "bash", json.RawMessage(objectOf("command", action))
+		if first := strings.Fields(action)[0]; slices.Contains(ownCommands, first) {
+			part.Tool = first
+		}
 		at := slices.IndexFunc(history, func(h loosejson.Members) bool {
 			return h.Text("role") == "assistant" && !h.Is("is_demo") && strings.TrimSpace(h.Text("action")) == action
 		})
@@ -73,14 +76,6 @@ var ownCommands = []string{
 	"debug_start", "debug_step", "debug_stop", "decompile", "disassemble", "edit", "find_file", "filemap", "goto", "insert",
 	"open", "scroll_down",
 	"scroll_up", "search_dir", "search_file", "set_cursors", "str_replace_editor", "submit", "undo_edit", "view_image",
-}
-
-func command(action string) (tool string, in json.RawMessage) {
-	tool = "bash"
-	if first := strings.Fields(action); slices.Contains(ownCommands, first[0]) { // it is not blank
-		tool = first[0]
-	}
-	return tool, json.RawMessage(objectOf("command", action))
 }
 
 // fenced finds the command of a message that has no other account of it.

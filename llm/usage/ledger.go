@@ -147,16 +147,12 @@ const (
 // ctx ends or Stop is called. While the store cannot be read, budgets count this process only.
 // Start may be called once.
 func (l *Ledger) Start(ctx context.Context) {
-	l.look(ctx)
-	l.worker.Start(ctx, l.flushAgain)
-}
-
-func (l *Ledger) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, edgeTimeout)
+	look, cancel := context.WithTimeout(ctx, edgeTimeout)
 	defer cancel()
 	l.flushing.Lock()
-	defer l.flushing.Unlock()
-	l.logTurn(l.readOthers(ctx))
+	l.logTurn(l.readOthers(look))
+	l.flushing.Unlock()
+	l.worker.Start(ctx, l.flushAgain)
 }
 
 func (l *Ledger) flushAgain(ctx context.Context) {
