@@ -237,30 +237,23 @@ var (
 
 // openapi gives this description.
 func (s *server) openapi(echo.Context, []byte) (any, error) {
-	body, err := compactDescription()
-	return encoded{body: body}, err
+	return encoded{body: compactDescription()}, nil
 }
 
 // compactDescription and docsPage are made when the first asks: most servers are never asked.
 var (
-	compactDescription = sync.OnceValues(func() ([]byte, error) {
+	compactDescription = sync.OnceValue(func() []byte {
 		var short bytes.Buffer
-		err := json.Compact(&short, openapiJSON)
-		return short.Bytes(), err
+		_ = json.Compact(&short, openapiJSON) // it is embedded, and so is the template
+		return short.Bytes()
 	})
 	docsPage = sync.OnceValues(func() ([]byte, error) {
 		var d map[string]any
-		if err := json.Unmarshal(openapiJSON, &d); err != nil {
-			return nil, err
-		}
-		page, err := template.New("docs").Funcs(template.FuncMap{
-			"upper": strings.ToUpper, "types": namedTypes, "kind": kindOfValue, "indented": indented,
-		}).Parse(docsTemplate)
-		if err != nil {
-			return nil, err
-		}
+		_ = json.Unmarshal(openapiJSON, &d)
 		var html bytes.Buffer
-		err = page.Execute(&html, d)
+		err := template.Must(template.New("docs").Funcs(template.FuncMap{
+			"upper": strings.ToUpper, "types": namedTypes, "kind": kindOfValue, "indented": indented,
+		}).Parse(docsTemplate)).Execute(&html, d)
 		return html.Bytes(), err
 	})
 )

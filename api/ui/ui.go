@@ -122,23 +122,20 @@ func viewRoutes() []Route {
 type dashboard struct {
 	Deps
 	pages   *template.Template
-	static  fs.FS
 	version string // of the static files
 }
 
 // New returns the handler of everything below /ui/.
-func New(deps Deps) (http.Handler, error) {
+func New(deps Deps) http.Handler {
 	d := &dashboard{Deps: deps}
-	var err error
-	if d.static, err = fs.Sub(staticFiles, "static"); err != nil {
-		return nil, err
+	d.pages = template.Must(template.New("").Funcs(d.functions()).ParseFS(templateFiles, "templates/*.html"))
+	sum := sha256.New()
+	names, _ := fs.Glob(staticFiles, "static/*") // they are embedded
+	for _, name := range names {
+		data, _ := staticFiles.ReadFile(name)
+		sum.Write(data)
 	}
-	if d.version, err = versionOf(d.static); err != nil {
-		return nil, err
-	}
-	if d.pages, err = template.New("").Funcs(d.functions()).ParseFS(templateFiles, "templates/*.html"); err != nil {
-		return nil, err
-	}
+	d.version = hex.EncodeToString(sum.Sum(nil)[:6])
 	mux := http.NewServeMux()
 	for _, r := range Routes() {
 		pattern := r.Method + " " + r.Path
@@ -152,20 +149,7 @@ func New(deps Deps) (http.Handler, error) {
 	mux.HandleFunc("/ui/", func(w http.ResponseWriter, r *http.Request) {
 		d.fail(&request{w: w, Request: r}, memoryd.Errorf(memoryd.NotFound, "There is no page at this address."))
 	})
-	return mux, nil
-}
-
-func versionOf(files fs.FS) (string, error) {
-	sum := sha256.New()
-	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(files, name)
-		sum.Write(data)
-		return err
-	})
-	return hex.EncodeToString(sum.Sum(nil)[:6]), err
+	return mux
 }
 
 // policy lets a page load what this server holds and nothing else.
@@ -184,7 +168,7 @@ func secure(w http.ResponseWriter) {
 func (d *dashboard) file(w http.ResponseWriter, r *http.Request) {
 	secure(w)
 	w.Header().Set("Cache-Control", "public, max-age=86400, immutable")
-	http.ServeFileFS(w, r, d.static, path.Base(r.PathValue("file")))
+	http.ServeFileFS(w, r, staticFiles, "static/"+path.Base(r.PathValue("file")))
 }
 
 // request is a request for a page, and what it is about.

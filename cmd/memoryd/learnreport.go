@@ -474,9 +474,5 @@ var learnPage string
 
 // html writes the report as a page of its own.
 func (r *report) html(w io.Writer) error {
-	page, err := template.New("learn").Parse(learnPage)
-	if err != nil {
-		return err
-	}
-	return page.Execute(w, r)
+	return template.Must(template.New("learn").Parse(learnPage)).Execute(w, r)
 }

@@ -55,15 +55,15 @@ func (nopWriteCloser) Close() error { return nil }
 // mounts are the parts of the server that bring their own handlers: memoryd as an
 // MCP server, which asks the API in the same process with the key of its caller, and
 // the dashboard.
-func (a *app) mounts() ([]api.Mount, error) {
+func (a *app) mounts() []api.Mount {
 	memory := mcp.Memory{URL: "http://localhost", HTTP: mcp.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.handler.ServeHTTP(w, r)
 	}))}
 	mounts := []api.Mount{{Path: "/mcp", Role: access.Known, Handler: mcp.Handler(mcp.NewServer(memory, version), a.log)}}
 	if !a.cfg.UI {
-		return mounts, nil
+		return mounts
 	}
-	pages, err := ui.New(ui.Deps{
+	pages := ui.New(ui.Deps{
 		Flows: a.face.Flows, Checks: a.face.Checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
 		Retention: a.retention(), Hosts: hostsHere(os.UserHomeDir),
 	})
@@ -73,7 +73,7 @@ func (a *app) mounts() ([]api.Mount, error) {
 			Workspace: ui.WorkspaceOf,
 		})
 	}
-	return mounts, err
+	return mounts
 }
 
 // hostsHere are the coding agents whose files are on this machine, with the commands that

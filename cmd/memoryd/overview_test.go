@@ -31,10 +31,7 @@ func TestTheFirstVisitSaysNothingOfWhatIsNotRead(t *testing.T) {
 	} {
 		flows := *p.app.face.Flows
 		flows.GetOverview = ops.FlowOf("get_overview", func(context.Context, ops.GetOverview) (ops.OverviewPage, error) { return tc.page, nil })
-		pages, err := ui.New(ui.Deps{Flows: &flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pages := ui.New(ui.Deps{Flows: &flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 		rec := httptest.NewRecorder()
 		pages.ServeHTTP(rec, httptest.NewRequest("GET", "/ui/?w=default", nil))
 		body := rec.Body.String()
@@ -58,10 +55,7 @@ func TestAnEmptyServerShowsCommandsForTheHostsOnThisMachine(t *testing.T) {
 	}
 	p := newPages(t, "off")
 	hosts := hostsHere(func() (string, error) { return home, nil })
-	pages, err := ui.New(ui.Deps{Flows: p.app.face.Flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Hosts: hosts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := ui.New(ui.Deps{Flows: p.app.face.Flows, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Hosts: hosts})
 	rec := httptest.NewRecorder()
 	pages.ServeHTTP(rec, httptest.NewRequest("GET", "/ui/?w=nothing-here", nil))
 	body := rec.Body.String()

@@ -95,9 +95,7 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, processors()), turnWait),
 		Keys:      a.keys, KeysNeeded: a.cfg.HTTP.KeysNeeded(), Audit: a.audit,
 	}
-	if a.face.Mounts, err = a.mounts(); err != nil {
-		return nil, err
-	}
+	a.face.Mounts = a.mounts()
 	a.handler = api.New(a.cfg.HTTP, a.face)
 	return a.handler, nil
 }
