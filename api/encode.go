@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -176,12 +177,7 @@ type encoded struct {
 // tag is the entity tag of an answer, and the headers that it is sent with, which are not changed.
 type tag struct {
 	text    string
-	headers []header
-}
-
-type header struct {
-	name   string
-	values []string
+	headers http.Header
 }
 
 func encode(v any) (encoded, error) {
@@ -223,11 +219,9 @@ func (e encoded) tagged() encoded {
 	if e.tag == nil {
 		sum := sha256.Sum256(e.body)
 		text := `"` + hex.EncodeToString(sum[:12]) + `"`
-		e.tag = &tag{text, []header{
-			{"Etag", []string{text}},
-			{echo.HeaderCacheControl, []string{"private, no-cache"}},
-			{echo.HeaderContentType, []string{jsonType}},
-			{echo.HeaderContentLength, []string{strconv.Itoa(len(e.body))}},
+		e.tag = &tag{text, http.Header{
+			"Etag": {text}, echo.HeaderCacheControl: {"private, no-cache"}, echo.HeaderContentType: {jsonType},
+			echo.HeaderContentLength: {strconv.Itoa(len(e.body))},
 		}}
 	}
 	return e
@@ -247,9 +241,7 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 func writeTagged(c echo.Context, e encoded) error {
 	e = e.tagged()
 	h := c.Response().Header()
-	for i := range e.tag.headers {
-		h[e.tag.headers[i].name] = e.tag.headers[i].values
-	}
+	maps.Copy(h, e.tag.headers)
 	if known := c.Request().Header.Get("If-None-Match"); known != "" && e.tag.among(known) {
 		delete(h, echo.HeaderContentType)
 		delete(h, echo.HeaderContentLength)

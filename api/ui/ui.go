@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -284,16 +285,15 @@ func (d *dashboard) write(r *request, status int, name string, p page) error {
 	h := r.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Add("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		r.w.WriteHeader(status)
-		_, _ = r.w.Write(body.Bytes()) // who does not read it has gone
-		return nil
+	var out io.Writer = r.w
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		zw, _ := gzip.NewWriterLevel(r.w, gzip.BestSpeed)
+		defer zw.Close() //nolint:errcheck // as below
+		out = zw
 	}
-	h.Set("Content-Encoding", "gzip")
 	r.w.WriteHeader(status)
-	zw, _ := gzip.NewWriterLevel(r.w, gzip.BestSpeed)
-	_, _ = zw.Write(body.Bytes())
-	_ = zw.Close()
+	_, _ = out.Write(body.Bytes()) // who does not read it has gone
 	return nil
 }
 

@@ -131,12 +131,8 @@ func (d demo) ask(ctx context.Context, path string, body map[string]any, out any
 }
 
 func unpacked(name string) ([]byte, error) {
-	f, err := sample.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	z, err := gzip.NewReader(f)
+	packed, _ := sample.ReadFile(name) // it is embedded
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}

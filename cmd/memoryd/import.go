@@ -377,14 +377,11 @@ func (i *importer) flush() error {
 // record sends calls of a workspace in one request, or, where one of them spoils it,
 // each by itself. It tells of those that no error kept.
 func record(ctx context.Context, do asker, workspace, key string, items []json.RawMessage, verdicts bool) (wire.AddMetadata, error) {
-	head, err := json.Marshal(map[string]any{"workspace_id": workspace, "async": true, "include_history": false, "only_verdicts": verdicts})
-	if err != nil {
-		return wire.AddMetadata{}, err
-	}
 	// Each item is JSON, which Marshal would read again.
+	head, _ := json.Marshal(map[string]any{"workspace_id": workspace, "async": true, "include_history": false, "only_verdicts": verdicts})
 	body := slices.Concat(head[:len(head)-1], []byte(`,"tool_call_results":`), loosejson.Join(items), []byte("}"))
 	var got answer[wire.AddMetadata]
-	err = do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
+	err := do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
 	p, _ := errors.AsType[*client.Error](err)
 	switch {
 	case err == nil || len(got.Metadata.Rejected) > 0:

@@ -73,11 +73,7 @@ func (a *app) noteSettings(ctx context.Context) error {
 			return err
 		}
 	}
-	data, err := json.Marshal(now)
-	if err == nil {
-		_, err = a.store.PutRecord(ctx, store.Record{RecordKey: key, Revision: store.AnyRevision, Data: data})
-	}
-	return err
+	return store.WriteJSON(ctx, a.store, store.Record{RecordKey: key, Revision: store.AnyRevision}, now)
 }
 
 // differing are the sections whose digests differ.

@@ -342,12 +342,9 @@ func (d Destination) create(dir string) (*os.File, error) {
 
 // empty leaves nothing in a journal but whom it is for.
 func (d Destination) empty(f *os.File) error {
-	line, err := json.Marshal(head{&d})
+	err := f.Truncate(0)
 	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		_, err = f.Write(append(line, '\n'))
+		_, err = f.Write(append(jsonOf(head{&d}), '\n'))
 	}
 	return err
 }
