@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -268,12 +269,10 @@ func memoryOf(m ops.Memory) wire.Memory {
 		WhenToUse: m.Tool.Tool, Content: g.Content, Score: wire.Float(m.Statistics.AvgScore),
 		TimeCreated: memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified), Author: g.Author,
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
-		Metadata:        wire.MemoryMetadata{Statistics: m.Statistics, GuidelineRevision: g.Revision},
-	}
-	for _, name := range m.AskedAs {
-		if name != m.Tool.Tool {
-			out.Metadata.AskedAs = append(out.Metadata.AskedAs, name)
-		}
+		Metadata: wire.MemoryMetadata{
+			Statistics: m.Statistics, GuidelineRevision: g.Revision,
+			AskedAs: slices.DeleteFunc(slices.Clone(m.AskedAs), func(name string) bool { return name == m.Tool.Tool }),
+		},
 	}
 	for i := range m.Calls {
 		out.ToolCallResults[i] = callOf(&m.Calls[i], g.ThroughSeq)

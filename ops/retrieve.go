@@ -158,9 +158,7 @@ func render(memories []Memory) string {
 		if i > 0 {
 			b = append(b, "\n\n---\n"...)
 		}
-		b = append(b, "\nTool: "...)
-		b = append(b, origin.Title(m.Tool.Tool)...)
-		b = append(b, '\n')
+		b = fmt.Appendf(b, "\nTool: %s\n", origin.Title(m.Tool.Tool))
 		switch g := &m.Tool.Guideline; {
 		case g.Content != "":
 			b = append(b, g.Content...)

@@ -136,13 +136,11 @@ type memoryLine struct {
 	TimeModified    string             `json:"time_modified"`
 	Author          string             `json:"author"`
 	ToolCallResults []memoryd.CallJSON `json:"tool_call_results"`
-	Metadata        memoryMetadata     `json:"metadata"`
-}
-
-type memoryMetadata struct {
-	Statistics        jsontext.Value `json:"statistics,omitzero"`
-	GuidelineRevision int64          `json:"guideline_revision"`
-	Memoryd           jsontext.Value `json:"memoryd"`
+	Metadata        struct {
+		Statistics        jsontext.Value `json:"statistics,omitzero"`
+		GuidelineRevision int64          `json:"guideline_revision"`
+		Memoryd           jsontext.Value `json:"memoryd"`
+	} `json:"metadata"`
 }
 
 // shownMemory is what is read back of a memoryLine.
@@ -178,8 +176,8 @@ func encodeMemory(of *Memory, recent int) ([]byte, error) {
 	m := memoryLine{
 		WorkspaceID: t.Workspace, MemoryID: t.MemoryID(), MemoryType: "tool", WhenToUse: t.Tool, Content: g.Content,
 		TimeCreated: memoryd.TimeText(t.Created), TimeModified: memoryd.TimeText(t.Modified), Author: g.Author,
-		Metadata: memoryMetadata{GuidelineRevision: g.Revision},
 	}
+	m.Metadata.GuidelineRevision = g.Revision
 	for i := range calls {
 		samples[i] = calls[i].Sample()
 		m.ToolCallResults = append(m.ToolCallResults, shownCall(&calls[i], g.ThroughSeq))
