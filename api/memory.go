@@ -67,8 +67,7 @@ func (s *server) addToolCallResult(ctx context.Context, in *addition) (out wire.
 	for i := range rec.Calls {
 		if e := &rec.Calls[i].Evaluation; only {
 			meta.Verdicts = append(meta.Verdicts, wire.Verdict{
-				CallID: rec.Calls[i].Key.String(), State: string(e.State),
-				Score: wire.Float(e.Score), Summary: e.Summary,
+				CallID: rec.Calls[i].Key.String(), State: string(e.State), Score: wire.Float(e.Score), Summary: e.Summary,
 			})
 		}
 	}

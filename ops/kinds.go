@@ -206,8 +206,7 @@ func (d *Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *
 		}
 		k := reading.KindOf(newest.Input, newest.Output)
 		return kinds.Add(old, kinds.Label{
-			IDs: k.IDs, Score: r.Score, By: memoryd.PersonPrefix + r.By, Call: newest.Key, At: d.Now(),
-			Reason: r.Evaluation,
+			IDs: k.IDs, Score: r.Score, By: memoryd.PersonPrefix + r.By, Call: newest.Key, At: d.Now(), Reason: r.Evaluation,
 		})
 	}
 	labels := change(book.Of(id))

@@ -87,8 +87,7 @@ func (d *dashboard) workspaces(r *request) error {
 		return err
 	}
 	list, err := d.Flows.ListWorkspaces.Run(r.Context(), ops.ListWorkspaces{
-		Limit: mostWorkspaces, After: r.arg("after"),
-		Only: r.who.Workspaces,
+		Limit: mostWorkspaces, After: r.arg("after"), Only: r.who.Workspaces,
 	})
 	if err != nil {
 		return err

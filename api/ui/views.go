@@ -229,8 +229,7 @@ func (d *dashboard) runs(r *request) (err error) {
 	page := int(max(1, wholeNumber(r.arg("page"))))
 	var v runsView
 	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{
-		Workspace: r.Workspace, Offset: toolRows * (page - 1),
-		Limit: toolRows,
+		Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows,
 	}); err != nil {
 		return err
 	}

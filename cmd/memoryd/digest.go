@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoryd/guidelines/effect"
+	"memoryd/internal/lifecycle"
 )
 
 type digestCmd struct {
@@ -89,10 +90,8 @@ func (c remote) overviewOf(ctx context.Context) (o overview, whole json.RawMessa
 		if err != nil || !o.Reading {
 			return o, whole, err
 		}
-		select {
-		case <-ctx.Done():
+		if !lifecycle.Sleep(ctx, min(wait, 2*time.Second)) {
 			return o, nil, ctx.Err()
-		case <-time.After(min(wait, 2*time.Second)):
 		}
 	}
 }

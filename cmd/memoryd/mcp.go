@@ -69,8 +69,7 @@ func (a *app) mounts() []api.Mount {
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {
 		mounts = append(mounts, api.Mount{
-			Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds,
-			Workspace: ui.WorkspaceOf,
+			Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds, Workspace: ui.WorkspaceOf,
 		})
 	}
 	return mounts

@@ -306,20 +306,19 @@ func inFlightWithin(bound, most, one int64) int64 {
 // number of bytes, unless GOMEMLIMIT sets another limit. The limit is soft: what is needed
 // is had. The function that it gives sets the limit back.
 func limitMemory(bytes int64) (restore func()) {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
-	}
-	old := debug.SetMemoryLimit(bytes)
-	return func() { debug.SetMemoryLimit(old) }
+	return unlessSet("GOMEMLIMIT", debug.SetMemoryLimit, bytes)
 }
 
 // collectLess has the runtime collect once the heap has grown to five times what is live, up to
 // the limit of limitMemory, unless GOGC says another share. Little of a server's heap is live
 // (some 30 MiB), so at the runtime's own 100 % collections take a seventh of an add.
-func collectLess() (restore func()) {
-	if os.Getenv("GOGC") != "" {
+func collectLess() (restore func()) { return unlessSet("GOGC", debug.SetGCPercent, 400) }
+
+// unlessSet sets something of the runtime unless a variable does. The function that it gives sets it back.
+func unlessSet[N any](variable string, set func(N) N, to N) (restore func()) {
+	if os.Getenv(variable) != "" {
 		return func() {}
 	}
-	old := debug.SetGCPercent(400)
-	return func() { debug.SetGCPercent(old) }
+	old := set(to)
+	return func() { set(old) }
 }

@@ -357,8 +357,7 @@ func (t tools) resource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.R
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
-		URI: r.Params.URI, MIMEType: "text/markdown",
-		Text: contentOf(found[0]),
+		URI: r.Params.URI, MIMEType: "text/markdown", Text: contentOf(found[0]),
 	}}}, nil
 }
 

@@ -241,8 +241,7 @@ func (w *Wrapper) record(c openCall, o outcome) {
 	}
 	w.Outbox.Put(jsonOf(map[string]any{
 		"tool_name": w.toolName(w.calls.server, c.name),
-		"input":     inputOf(c.arguments), "output": o.text, "success": !o.failed,
-		"time_cost":   time.Since(c.began).Seconds(),
+		"input":     inputOf(c.arguments), "output": o.text, "success": !o.failed, "time_cost": time.Since(c.began).Seconds(),
 		"create_time": c.began.UTC().Format(time.RFC3339Nano), "metadata": metadata,
 	}))
 }

@@ -14,8 +14,7 @@ import (
 func (f *file) claude(line loosejson.Members, _ []byte) {
 	m, aside := loosejson.MembersOf(line.At("message")), line.Is("isSidechain")
 	base := accounts.Call{
-		Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"),
-		Model: m.Text("model"),
+		Source: f.format, Conversation: cmp.Or(line.Text("sessionId"), f.base), Agent: line.Text("agentId"), Model: m.Text("model"),
 	}
 	if aside && base.Agent == "" {
 		base.Agent = "sidechain"

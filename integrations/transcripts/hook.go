@@ -43,8 +43,7 @@ var claudeMoments = map[string]accounts.Moment{
 
 var hookHosts = map[string]hookHost{
 	"claude-code": {
-		moments: claudeMoments, before: true, after: true, asks: true, repairs: true, result: claudeHookResult,
-		answer: claudeAnswer,
+		moments: claudeMoments, before: true, after: true, asks: true, repairs: true, result: claudeHookResult, answer: claudeAnswer,
 	},
 	"codex": {
 		moments: claudeMoments, before: true, after: true, repairs: true, call: codexHookCall,

@@ -112,8 +112,7 @@ func begins(s string, with []string) bool {
 // codexFailures begin what Codex CLI itself says of a call that it could not make.
 var codexFailures = []string{
 	"failed in sandbox", "failed to parse function arguments", "unsupported call: ", "unsupported custom tool call: ",
-	"apply_patch verification failed",
-	"execution error: ", "exec_command failed", "tool call error: ", "command timed out after",
+	"apply_patch verification failed", "execution error: ", "exec_command failed", "tool call error: ", "command timed out after",
 }
 
 // unwrapCodex reads the text of a function_call_output of Codex CLI, of any of its

@@ -59,8 +59,7 @@ func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() t
 func (l *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
-		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens),
-		Cost: l.prices[model].Cost(u),
+		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens), Cost: l.prices[model].Cost(u),
 	}
 	if !ok {
 		r.Failed = 1
