@@ -17,14 +17,14 @@ func changeRoutes() []Route {
 		{"POST", "/ui/correct", access.Curate, onCall((*dashboard).correct)},
 		{"POST", "/ui/withdraw", access.Curate, onCall((*dashboard).withdraw)},
 		{"POST", "/ui/label", access.Curate, onTool((*dashboard).label)},
-		{"POST", "/ui/pin", access.Curate, onTool((*dashboard).pin)},
-		{"POST", "/ui/unpin", access.Curate, onTool((*dashboard).unpin)},
-		{"POST", "/ui/rollback", access.Curate, onTool((*dashboard).rollBack)},
+		{"POST", "/ui/pin", access.Curate, decides("pin", "pinned", "")},
+		{"POST", "/ui/unpin", access.Curate, decides("unpin", "unpinned", "n")},
+		{"POST", "/ui/rollback", access.Curate, decides("roll_back", "rolledback", "from")},
 		{"POST", "/ui/rewrite", access.Curate, onTool((*dashboard).rewrite)},
 		{"POST", "/ui/release", access.Curate, onTool((*dashboard).release)},
-		{"POST", "/ui/release/undo", access.Curate, onTool((*dashboard).undoRelease)},
+		{"POST", "/ui/release/undo", access.Curate, decides("wait", "waits", "")},
 		{"POST", "/ui/line", access.Curate, onTool((*dashboard).editLine)},
-		{"POST", "/ui/line/undo", access.Curate, onTool((*dashboard).undoLine)},
+		{"POST", "/ui/line/undo", access.Curate, decides("undo", "lineback", "")},
 		{"POST", "/ui/compaction", access.Record, (*dashboard).compact},
 		{"POST", "/ui/undo", access.Read, (*dashboard).undo},
 		{"POST", "/ui/delete", access.Admin, (*dashboard).deleteWorkspace},
@@ -188,16 +188,13 @@ func (d *dashboard) settle(r *request, ref memoryd.ToolRef, decision ops.Decisio
 	return r.done(said)
 }
 
-func (d *dashboard) pin(r *request, ref memoryd.ToolRef) error {
-	return d.settle(r, ref, ops.Decision{Kind: "pin", Revision: wholeNumber(r.arg("n"))}, "pinned")
-}
-
-func (d *dashboard) unpin(r *request, ref memoryd.ToolRef) error {
-	return d.settle(r, ref, ops.Decision{Kind: "unpin"}, "unpinned."+r.arg("n"))
-}
-
-func (d *dashboard) rollBack(r *request, ref memoryd.ToolRef) error {
-	return d.settle(r, ref, ops.Decision{Kind: "roll_back", Revision: wholeNumber(r.arg("n"))}, "rolledback."+r.arg("from"))
+// decides serves a form with a decision of one kind, on the version or the line that it names. The notice
+// goes on with the value of an argument, where one is named.
+func decides(kind, said, arg string) func(d *dashboard, r *request) error {
+	return onTool(func(d *dashboard, r *request, ref memoryd.ToolRef) error {
+		words := strings.TrimSuffix(said+"."+r.arg(arg), ".")
+		return d.settle(r, ref, ops.Decision{Kind: kind, Revision: wholeNumber(r.arg("n")), Line: cmp.Or(r.arg("line"), r.arg("id"))}, words)
+	})
 }
 
 // rewrite has the guideline of a tool written from what is known now.
@@ -223,11 +220,6 @@ func (d *dashboard) release(r *request, ref memoryd.ToolRef) error {
 	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("id")}, said+r.arg("id")+"."+ref.Tool)
 }
 
-// undoRelease lets a statement wait again.
-func (d *dashboard) undoRelease(r *request, ref memoryd.ToolRef) error {
-	return d.settle(r, ref, ops.Decision{Kind: "wait", Line: r.arg("id")}, "waits")
-}
-
 // editLine sets a line of a guideline, adds one, or takes one out.
 func (d *dashboard) editLine(r *request, ref memoryd.ToolRef) error {
 	kind := "set"
@@ -236,11 +228,6 @@ func (d *dashboard) editLine(r *request, ref memoryd.ToolRef) error {
 	}
 	text := strings.Join(strings.Fields(r.arg("text")), " ") // a line is one
 	return d.settle(r, ref, ops.Decision{Kind: kind, Line: r.arg("line"), Section: r.arg("section"), Text: text}, "edited.")
-}
-
-// undoLine takes the newest change of a line back.
-func (d *dashboard) undoLine(r *request, ref memoryd.ToolRef) error {
-	return d.settle(r, ref, ops.Decision{Kind: "undo", Line: r.arg("line")}, "lineback")
 }
 
 // deleteWorkspace deletes what the reader named by typing it.
