@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,3 +135,128 @@ func (c *Client) Close() {
 
 // errClosed is what a closed client answers.
 var errClosed = memoryd.Wrap(memoryd.Closed, errors.New("llm: client closed"), "the model client is closed")
+
+// backendOpenAI is the only backend: a server that speaks OpenAI's chat
+// completions protocol.
+const backendOpenAI = "openai_compatible"
+
+// proxyEnvironment is the Proxy that stands for the environment's.
+const proxyEnvironment = "environment"
+
+// openAIURL is where requests go when the configuration names no base_url.
+const openAIURL = "https://api.openai.com/v1"
+
+// Config is one entry of the llm section. Limits of 0 are unknown: the client learns them from the
+// server's headers, or from its refusals.
+type Config struct {
+	// Backend must be "openai_compatible".
+	Backend string `yaml:"backend"`
+	// ModelName is the name of the model.
+	ModelName string `yaml:"model_name"`
+	// BaseURL is the address before "/chat/completions"; "" means OpenAI's.
+	BaseURL string `yaml:"base_url"`
+	// APIKeyEnv is the environment variable that holds the key.
+	APIKeyEnv string `yaml:"api_key_env"`
+	// Proxy is the address of an HTTP proxy, "environment" to use HTTP_PROXY, HTTPS_PROXY and
+	// NO_PROXY, or "" for none. A proxy can read unencrypted requests.
+	Proxy string `yaml:"proxy"`
+
+	// Temperature is sent with each request, even if it is 0, unless the model does not accept one.
+	Temperature float64 `yaml:"temperature" must:"0 to 2"`
+	// MaxTokens limits answers whose Prompt sets no limit; 0 leaves the limit to the server.
+	MaxTokens int `yaml:"max_tokens" must:"0 to 2147483647"`
+
+	// AttemptTimeout limits one HTTP request, up to the last byte of the reply.
+	AttemptTimeout time.Duration `yaml:"attempt_timeout" must:"at least 1ms"`
+	// TotalTimeout limits a request from its first attempt to its end, with the waits between
+	// attempts. The context limits the wait in the queue before that. A request fails rather than
+	// wait for a longer pause of the server.
+	TotalTimeout time.Duration `yaml:"-"`
+	// Retries is how often a request is repeated after a fault of the server or the network, within
+	// the retry budget (a tenth of the first attempts, plus one every ten seconds). Refusals (429)
+	// do not count: those requests return to the queue.
+	Retries int `yaml:"retries" must:"0 to 2147483647"`
+
+	// MaxConcurrency limits the requests in flight to each model.
+	MaxConcurrency int `yaml:"max_concurrency" must:"1 to 2147483647"`
+	// RequestsPerMinute and TokensPerMinute are the server's limits; 0 means unknown.
+	RequestsPerMinute int `yaml:"requests_per_minute" must:"0 to 2147483647"`
+	TokensPerMinute   int `yaml:"tokens_per_minute" must:"0 to 2147483647"`
+	// Burst is how much of these limits can be used at once, as a duration: 60s is the share of a
+	// whole minute. 0 means unknown, and spreads requests evenly.
+	Burst time.Duration `yaml:"burst"`
+	// MaxQueue limits the waiting requests of all workspaces.
+	MaxQueue int `yaml:"-"`
+
+	// PricePrompt and PriceCompletion are the prices of a million tokens of ModelName, in your
+	// currency. They also apply where the model is a fallback of another entry. If both are 0, the
+	// price is unknown.
+	PricePrompt     float64 `yaml:"price_prompt" must:"0 to 1000000000"`
+	PriceCompletion float64 `yaml:"price_completion" must:"0 to 1000000000"`
+
+	// FallbackModels are used, in order, while the models before them are unknown to the server,
+	// failing, or paused for longer than FallbackAfter.
+	FallbackModels []string      `yaml:"fallback_models"`
+	FallbackAfter  time.Duration `yaml:"-"`
+	// BreakerFailures is the number of consecutive failures after which a model is paused.
+	BreakerFailures int `yaml:"-"`
+	// ProbeInterval is how long the client waits after the server rejected its key, its quota ran
+	// out, or the model is unknown.
+	ProbeInterval time.Duration `yaml:"probe_interval" must:"at least 1s"`
+}
+
+// UnmarshalYAML decodes an entry and keeps constants that are not settings: a request may
+// take as long as three attempts; a queue of 20,000 is a day's work for a rate-limited model;
+// a pause of five seconds justifies another model; eight failures in a row are no
+// coincidence.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	c.MaxQueue, c.FallbackAfter, c.BreakerFailures = 20_000, 5*time.Second, 8
+	err := unmarshal((*settings)(c))
+	c.TotalTimeout = 3 * c.AttemptTimeout
+	return err
+}
+
+// Validate returns the first setting, by its YAML key, that is invalid whatever the tags say.
+func (c Config) Validate() error {
+	if c.Backend != backendOpenAI {
+		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, backendOpenAI)
+	}
+	if c.ModelName == "" {
+		return fmt.Errorf("model_name: must not be empty")
+	}
+	if err := checkURL(c.BaseURL); err != nil {
+		return fmt.Errorf("base_url: %w", err)
+	}
+	if c.Proxy != proxyEnvironment {
+		if err := checkURL(c.Proxy); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
+	}
+	if slices.Contains(c.FallbackModels, "") {
+		return fmt.Errorf("fallback_models: a name must not be empty")
+	}
+	return nil
+}
+
+// checkURL accepts "" and an absolute http or https address without user,
+// query and fragment.
+func checkURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return fmt.Errorf("not an address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("scheme %q is not http or https", u.Scheme)
+	case u.Host == "":
+		return fmt.Errorf("no host")
+	case u.User != nil:
+		return fmt.Errorf("must not hold a user or a password")
+	case u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("must not hold a query or a fragment")
+	}
+	return nil
+}

@@ -382,17 +382,16 @@ func ReadJournal(path string) (j Journal, err error) {
 		return j, err
 	}
 	j = Journal{Path: path, Since: info.ModTime(), Held: lock(f) != nil}
-	err = replay(f, func(batch []json.RawMessage) error {
+	in := bufio.NewReader(f)
+	line, _ := in.ReadBytes('\n')
+	var h head
+	if json.Unmarshal(line, &h) == nil && h.For != nil {
+		j.Destination = *h.For
+	}
+	err = replay(io.MultiReader(bytes.NewReader(line), in), func(batch []json.RawMessage) error {
 		j.Calls += len(batch)
 		return nil
 	})
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	var h head
-	if line, _ := bufio.NewReader(f).ReadBytes('\n'); json.Unmarshal(line, &h) == nil && h.For != nil {
-		j.Destination = *h.For
-	}
 	return j, err
 }
 
