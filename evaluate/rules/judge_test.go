@@ -196,3 +196,16 @@ func TestACertificateToPayWithIsNoFaultOfTheNetwork(t *testing.T) {
 		}
 	}
 }
+
+func TestASummaryNamesTheFieldThatIsWrong(t *testing.T) {
+	for output, want := range map[string]string{
+		`{"data": {"price": {"code": "required", "message": "Cannot be blank."}}, "message": "Failed to create record.", "status": 400}`: "price: Cannot be blank",
+		`{"title": ["This field is required."]}`:                                                            "title: This field is required",
+		"1 validation error for call[create]\nprice\n  Input should be a valid number [type=float_parsing]": "price: Input should be a valid number",
+	} {
+		v := rules.New().Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "create"}, Input: []byte(`{}`), Output: output, Success: true}, nil)
+		if v.Score != 0 || !strings.Contains(v.Summary, want) {
+			t.Errorf("got %v, %q, want %q", v.Score, v.Summary, want)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func scored(v *view) finding {
 
 // quote is what shows a failure: a line, and where that is a bracket of a structure, what the structure says.
 func (v *view) quote() string {
-	q := strongestLine(v.out)
+	q := cmp.Or(errortext.Field(v.out.full), strongestLine(v.out))
 	if v.body.OK() && !strings.ContainsFunc(q, isLetterOrDigit) {
 		reply := errortext.ReadReply(v.body, 0)
 		q = cmp.Or(reply.Said(), q)

@@ -136,11 +136,9 @@ func messageOf(output string) string {
 		at = 0
 	}
 	var words []string
-	lines := strings.Split(text[at:min(len(text), at+4*messageRunes)], "\n")
-	for i, l := range lines {
+	for l := range strings.Lines(text[at:min(len(text), at+4*messageRunes)]) {
 		more := strings.Fields(l)
-		heads := i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") // what is said of it
-		if len(words) > 2 && (len(more) == 1 && !heads || codeLine.MatchString(l)) {
+		if len(words) > 2 && (len(more) == 1 || codeLine.MatchString(l)) {
 			continue // a code beside the message
 		}
 		if words = append(words, more...); len(words) >= lineWords {

@@ -28,15 +28,11 @@ const (
 // at most 300 characters; "" if nothing reads like a message.
 func Message(output string) string {
 	text := trim(output)
-	said := text
-	if loosejson.Parse(text).OK() {
-		if said = Unwrap(text); said == text {
-			return ""
-		}
-	} else if _, _, found := headed(text); found {
-		said = Unwrap(text)
+	said, line := read(text)
+	if said == text && loosejson.Parse(text).OK() {
+		return ""
 	}
-	line := findLine(said)
+	line = cmp.Or(line, findLine(said))
 	if first, _, more := strings.Cut(said, "\n"); line == "" && (said != text || !more && utf8.RuneCountInString(text) <= shortLine) {
 		line = first
 	}

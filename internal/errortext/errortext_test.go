@@ -25,7 +25,8 @@ func TestTheMessageIsTheLineThatSaysWhatWentWrong(t *testing.T) {
 		"a refused request":   {"The file could not be saved.\nPermission denied", "Permission denied"},
 		"colours":             {"\x1b[31mError\x1b[0m: gone", "Error: gone"},
 		"a false success":     {`{"success": false, "message": "Card declined"}`, "Card declined"},
-		"problems":            {"MCP error -32602: Invalid arguments for tool x: [{\"path\": [\"q\"], \"message\": \"Required\"}]", "Invalid arguments for tool x:"},
+		"problems":            {"MCP error -32602: Invalid arguments for tool x: [{\"path\": [\"q\"], \"message\": \"Required\"}]", "q: Required"},
+		"a field":             {`{"message": "Validation error", "errors": [{"field": "price", "message": "must be a number"}]}`, "price: must be a number"},
 		"an MCP content list": {`[{"type": "text", "text": "Error: invalid sheet id"}]`, "Error: invalid sheet id"},
 	} {
 		if got := errortext.Message(c.output); got != c.want {
@@ -101,6 +102,8 @@ func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
 		"what was sent":       {`{"error": "Invalid", "input": {"price": "ten euros"}}`, "Invalid"},
 		"a path and a value":  {`{"errors": [{"type": "field", "value": "a few", "msg": "Invalid value", "path": "price", "location": "body"}]}`, "price: Invalid value"},
 		"an extension":        {`{"errors": [{"message": "Value is required.", "extensions": {"code": "FAILED", "field": "title"}}]}`, "title: Value is required."},
+		"names above":         {"2 validation errors for Args\nprice\n  Field required [type=missing]\nitems[0].sku\n  Too long", "2 validation errors for Args\nprice: Field required [type=missing]\nitems[0].sku: Too long"},
+		"a heading in words":  {"Could not run:\n  no such file\nTry this\n  one", "Could not run:\n  no such file\nTry this\n  one"},
 		"a type alone":        {`{"error": {"type": "rate_limit", "id": 3}}`, "rate_limit"},
 		"deep problems": {
 			`{"error": {"code": 3, "message": "bad", "details": [{"@type": "rpc.BadRequest", "fieldViolations": [{"field": "size", "description": "must be at most 9"}]}]}}`,
@@ -110,6 +113,19 @@ func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
 	} {
 		if got := errortext.Unwrap(c.output); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestTheFieldThatAnOutputIsAbout(t *testing.T) {
+	for output, want := range map[string]string{
+		`{"message": "Validation error", "errors": [{"field": "price", "message": "must be a number"}]}`: "price: must be a number",
+		"Error calling tool: 1 validation error for Args\nprice\n  Field required":                       "price: Field required",
+		`{"message": "No such page"}`: "",
+		"usage: x\nx: error: no":      "",
+	} {
+		if got := errortext.Field(output); got != want {
+			t.Errorf("%q: got %q, want %q", output, got, want)
 		}
 	}
 }

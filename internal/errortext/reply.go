@@ -11,6 +11,7 @@ import (
 // Reply is what the members of an object say about an outcome, as node indexes; 0 means none.
 type Reply struct {
 	Doc      *loosejson.Doc
+	at       int32
 	Flag     int32   // says with true or false that the call failed
 	Error    int32   // describes an error
 	Code     int32   // is the code of one
@@ -24,7 +25,7 @@ type Reply struct {
 
 // ReadReply reads the object at node i.
 func ReadReply(d *loosejson.Doc, i int32) Reply {
-	r := Reply{Doc: d}
+	r := Reply{Doc: d, at: i}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
@@ -116,35 +117,14 @@ func (r *Reply) holds(i int32) bool {
 
 // Said is the text that explains the outcome best.
 func (r *Reply) Said() string {
-	for _, c := range append([]int32{r.Error, r.message, r.stderr, r.Code}, r.Payloads...) {
-		if c == 0 {
-			continue
-		}
-		if w := words(r.Doc, c); w != "" {
-			return w
-		}
+	m := messages{doc: r.Doc}
+	if m.take(r.at, 0, false); len(m.lines) > 0 {
+		return cmp.Or(m.placed, m.lines[0])
 	}
 	if r.Flag == 0 {
 		return ""
 	}
 	return r.Doc.Nodes[r.Flag].Key + ": " + r.Doc.Nodes[r.Flag].Val
-}
-
-// words is the text in a value, at any depth, for quoting: the first message, else the first
-// string or number.
-func words(d *loosejson.Doc, i int32) (first string) {
-	n := &d.Nodes[i]
-	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
-		return d.Str(i)
-	}
-	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		w := words(d, c)
-		if w != "" && roleOf(d.Nodes[c].Key) == roleMessage {
-			return w
-		}
-		first = cmp.Or(first, w)
-	}
-	return first
 }
 
 // OnlyText is the text of a reply that holds nothing else: {"error": null, "result": "It is

@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,11 +21,18 @@ var wrappers = []string{
 // Unwrap returns the error text of an output. From a structured reply it takes the members
 // that hold messages, even inside text that is itself JSON, one per line and each once. From
 // a text it takes what follows "Error executing tool x:" and similar wrappers, one after
-// another. A list of problems behind a heading, as validators write it, becomes lines below that.
-// A message is told with the place in the input that its neighbour "path" or "loc" names. A member
-// named errors, code or status keeps its number: "status: 404". Other outputs are returned without
+// another. A list of problems behind a heading, as validators write it, becomes lines below that, and a name above
+// what is said of it one line.
+// A message is told with the field of the input that it stands under, or that its neighbour "path" or "field"
+// names. A member named errors, code or status keeps its number: "status: 404". Other outputs are returned without
 // the white space around them.
 func Unwrap(output string) string {
+	said, _ := read(output)
+	return said
+}
+
+// read returns the error text of an output, and its first line that is about a field of the input.
+func read(output string) (said, placed string) {
 	text := trim(output)
 	for range maxNesting {
 		inner := unwrapText(text)
@@ -41,10 +49,22 @@ func Unwrap(output string) string {
 		m.add(head)
 		m.take(0, 0, true)
 	}
-	if len(m.lines) == 0 {
-		return text
+	if len(m.lines) > 0 {
+		return strings.Join(m.lines, "\n"), m.placed
 	}
-	return strings.Join(m.lines, "\n")
+	if at := heading.FindStringSubmatch(text); at != nil && !m.doc.OK() {
+		return heading.ReplaceAllString(text, "$1: $2"), at[1] + ": " + at[2]
+	}
+	return text, ""
+}
+
+// heading is a name on a line of its own above what is said of it, as validators of Python write it.
+var heading = regexp.MustCompile(`(?m)^([\w.\[\]-]+)\n +(\S.*)$`)
+
+// Field is the first line of an output that says what is wrong with a field of the input; "" for none.
+func Field(output string) string {
+	_, placed := read(output)
+	return placed
 }
 
 // headed parts a heading from the list of problems that follows it to the end of a line; what stands below is advice.
@@ -80,20 +100,28 @@ func IsWrapped(text string) bool { return unwrapText(text) != text }
 
 // messages collects the texts of a structure that describe an error.
 type messages struct {
-	doc   *loosejson.Doc
-	lines []string
-	heard int    // texts that say something, also what was said before
-	place string // in the input, with a colon; "" where nothing names it
+	doc    *loosejson.Doc
+	lines  []string
+	heard  int    // texts that say something, also what was said before
+	place  string // in the input, with a colon; "" where nothing names it
+	placed string // the first line with a place
 }
 
 func (m *messages) add(s string) {
-	s = trim(s)
-	if s != "" {
-		m.heard++
+	if s = trim(s); s == "" {
+		return
 	}
-	if s != "" && !slices.Contains(m.lines, s) {
+	if m.heard++; !slices.Contains(m.lines, s) {
 		m.lines = append(m.lines, s)
 	}
+}
+
+// tell adds what is said of a place in the input.
+func (m *messages) tell(s string) {
+	if s = m.place + s; m.place != "" {
+		m.placed = cmp.Or(m.placed, s)
+	}
+	m.add(s)
 }
 
 // take collects from node i; within says that it stands in a member that
@@ -106,7 +134,7 @@ func (m *messages) take(i int32, depth int, within bool) {
 	switch n := &d.Nodes[i]; n.Kind {
 	case loosejson.String:
 		if within {
-			m.add(m.place + Unwrap(d.Str(i)))
+			m.tell(Unwrap(d.Str(i)))
 		}
 	case loosejson.Array:
 		for c := n.Child; c != 0; c = d.Nodes[c].Next {
@@ -293,7 +321,7 @@ func (m *messages) member(c int32, r role, depth int) {
 		if v := m.doc.Number(c); v >= 400 && v < 600 || v < 0 || r == roleErrno && v != 0 {
 			m.add("status: " + strings.TrimSpace(n.Val))
 		} else if n.Kind == loosejson.String && v == 0 && r != roleStatus {
-			m.add(m.place + m.doc.Str(c)) // a code such as invalid_request
+			m.tell(m.doc.Str(c)) // a code such as invalid_request
 		}
 	case r == roleError && isVoid(strings.TrimSpace(n.Val)) && n.Kind != loosejson.Object && n.Kind != loosejson.Array:
 	default:
