@@ -159,8 +159,7 @@ func (s *server) decideGuideline(ctx context.Context, in *guidelineDecision) (*g
 		if d.Kind == "unpin" {
 			return nil
 		}
-		now := versionOf(done.Revision)
-		return &now
+		return new(versionOf(done.Revision))
 	})
 }
 

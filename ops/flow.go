@@ -1,5 +1,5 @@
 // Package ops is what the server does: one file per use case (record, retrieve,
-// summarize, preflight, compact, correct, revisions, list, manage, usage). An op
+// summarize, preflight, compact, correct, revisions, list, manage, views). An op
 // is a function from a typed request to a typed answer. A Flow is a chain of ops
 // that serves one endpoint; Flows lists the endpoints. NewPlan checks, by the
 // types alone, that the chains of a configuration fit together and serve their

@@ -286,13 +286,6 @@ func (d *dashboard) versions(r *request, ref memoryd.ToolRef) (err error) {
 	return d.show(r, "versions.html", "tools", "Versions of the guideline of "+ref.Tool, v)
 }
 
-// kindsView is the kinds of a tool's outputs.
-type kindsView struct {
-	Tool  string
-	Kinds []kindRow
-	Back  string
-}
-
 // kindRow is a kind of output of a tool.
 type kindRow struct {
 	Tool string
@@ -304,11 +297,11 @@ func (d *dashboard) kinds(r *request, ref memoryd.ToolRef) error {
 	if err != nil {
 		return err
 	}
-	v := kindsView{Tool: ref.Tool, Back: r.with()}
+	var rows []kindRow
 	for _, k := range found {
-		v.Kinds = append(v.Kinds, kindRow{ref.Tool, k})
+		rows = append(rows, kindRow{ref.Tool, k})
 	}
-	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, v)
+	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, map[string]any{"Tool": ref.Tool, "Kinds": rows, "Back": r.with()})
 }
 
 func wholeNumber(text string) (n int64) {

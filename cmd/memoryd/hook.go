@@ -163,11 +163,7 @@ type hookUninstallCmd struct{ atHost }
 
 // Run shows or makes the change.
 func (c *hookInstallCmd) Run(std streams) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	err = showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) {
+	err := showOrMake(std, c.Host, c.Yes, func(home, program string) (mcp.Change, error) {
 		return mcp.InstallHooks(c.Host, home, program, flags("--url", c.URL, "--workspace", c.Workspace))
 	})
 	if err == nil && c.Host == "codex" {
@@ -178,7 +174,7 @@ func (c *hookInstallCmd) Run(std streams) error {
 
 // Run shows or makes the change.
 func (c *hookUninstallCmd) Run(std streams) error {
-	return showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) { return mcp.UninstallHooks(c.Host, home) })
+	return showOrMake(std, c.Host, c.Yes, func(home, _ string) (mcp.Change, error) { return mcp.UninstallHooks(c.Host, home) })
 }
 
 // isHook tells a host's call from that of a person: to a host exit code 2 would mean

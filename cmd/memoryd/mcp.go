@@ -234,10 +234,6 @@ type mcpUninstallCmd struct{ inClient }
 
 // Run shows or makes the change.
 func (c *mcpInstallCmd) Run(std streams) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	args := []string{"mcp"}
 	if c.Wrap != "" {
 		args = append([]string{"mcp-wrap"}, flags("--name", c.Wrap, "--enrich", c.Enrich)...)
@@ -245,22 +241,25 @@ func (c *mcpInstallCmd) Run(std streams) error {
 	if c.Warn {
 		args = append(args, "--warn")
 	}
-	entry := mcp.Entry{Command: program, Args: append(args, flags("--url", c.URL, "--workspace", c.Workspace)...)}
-	return showOrMake(std, c.Client, c.Yes, func(home string) (mcp.Change, error) { return mcp.Install(c.Client, home, c.Wrap, entry) })
+	args = append(args, flags("--url", c.URL, "--workspace", c.Workspace)...)
+	return showOrMake(std, c.Client, c.Yes, func(home, program string) (mcp.Change, error) {
+		return mcp.Install(c.Client, home, c.Wrap, mcp.Entry{Command: program, Args: args})
+	})
 }
 
 // Run shows or makes the change.
 func (c *mcpUninstallCmd) Run(std streams) error {
-	return showOrMake(std, c.Client, c.Yes, func(home string) (mcp.Change, error) { return mcp.Uninstall(c.Client, home, c.Wrap) })
+	return showOrMake(std, c.Client, c.Yes, func(home, _ string) (mcp.Change, error) { return mcp.Uninstall(c.Client, home, c.Wrap) })
 }
 
-// showOrMake shows a change of a program's configuration, or makes it.
-func showOrMake(std streams, program string, yes bool, plan func(home string) (mcp.Change, error)) error {
+// showOrMake shows a change of the configuration of a program, host, or makes it. It is planned of the user's home and this program.
+func showOrMake(std streams, host string, yes bool, plan func(home, program string) (mcp.Change, error)) error {
 	home, err := os.UserHomeDir()
-	if err != nil {
+	program, unknown := os.Executable()
+	if err = cmp.Or(err, unknown); err != nil {
 		return err
 	}
-	change, err := plan(home)
+	change, err := plan(home, program)
 	if err != nil {
 		return err
 	}
@@ -277,6 +276,6 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 	if backup != "" {
 		backup = " Copy of the old file: " + backup
 	}
-	_, err = fmt.Fprintf(std.out, "Changed %s. Restart %s.%s\n", change.Path, program, backup)
+	_, err = fmt.Fprintf(std.out, "Changed %s. Restart %s.%s\n", change.Path, host, backup)
 	return err
 }

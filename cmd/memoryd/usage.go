@@ -342,12 +342,7 @@ func candidates(ctx context.Context, node *kong.Node, before *kong.Flag, r remot
 }
 
 // flagsOf are the flags that a command takes.
-func flagsOf(node *kong.Node) (all []*kong.Flag) {
-	for _, group := range node.AllFlags(true) {
-		all = append(all, group...)
-	}
-	return all
-}
+func flagsOf(node *kong.Node) []*kong.Flag { return slices.Concat(node.AllFlags(true)...) }
 
 type manCmd struct{}
 

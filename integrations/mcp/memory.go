@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,22 +84,10 @@ func (m Memory) preflight(ctx context.Context, tool, run string, input json.RawM
 	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
 }
 
-// lookup finds messages that compactions removed from a conversation. words and kind are
-// those of the API, and so is the answer.
-func (m Memory) lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {
-	q := url.Values{"conversation_id": {conversation}, "query": {words}, "limit": {strconv.Itoa(limit)}}
-	if kind != "" {
-		q.Set("kind", kind)
-	}
-	var answer json.RawMessage
-	return answer, m.ask(ctx, http.MethodGet, "/v1/workspaces/"+url.PathEscape(m.workspace())+"/originals?"+q.Encode(), nil, &answer)
-}
-
-// page returns a page of the text of an original, in characters.
-func (m Memory) page(ctx context.Context, id string, offset, limit int) (json.RawMessage, error) {
-	var answer json.RawMessage
-	path := fmt.Sprintf("/v1/workspaces/%s/originals/%s?offset=%d&limit=%d", url.PathEscape(m.workspace()), url.PathEscape(id), offset, limit)
-	return answer, m.ask(ctx, http.MethodGet, path, nil, &answer)
+// originals asks for messages that compactions removed from conversations, or, below their address, for one. What is
+// asked and the answer are those of the API.
+func (m Memory) originals(ctx context.Context, below string, asked url.Values, answer any) error {
+	return m.ask(ctx, http.MethodGet, "/v1/workspaces/"+url.PathEscape(m.workspace())+"/originals"+below+"?"+asked.Encode(), nil, answer)
 }
 
 // Search finds tools by words in their names and guidelines, the best match first.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,10 +93,9 @@ func Stdio(ctx context.Context, s *sdk.Server, in io.ReadCloser, out io.WriteClo
 // object; of the others they are refused, and the refusal says which. Texts that are
 // given stand in the place of the answer as JSON, which then has no schema.
 func add[In, Out any](s *sdk.Server, name, description string, readOnly bool, f func(context.Context, In) (Out, []sdk.Content, error)) {
-	no := false
 	tool := &sdk.Tool{
 		Name: name, Description: description, InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](), Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: readOnly, IdempotentHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no,
+			ReadOnlyHint: readOnly, IdempotentHint: readOnly, DestructiveHint: new(false), OpenWorldHint: new(false),
 		},
 		// Claude Code defers tools of servers: these it keeps in view, the others it finds by the hint.
 		Meta: sdk.Meta{"anthropic/searchHint": "experience with tools: what works, what fails"},
@@ -301,22 +301,25 @@ type lookupOut struct {
 	Next  int              `json:"next,omitempty" jsonschema:"offset of the next page, -1 after the last"`
 }
 
-func (t tools) lookup(ctx context.Context, in lookupIn) (lookupOut, []sdk.Content, error) {
-	var out lookupOut
-	var answer json.RawMessage
-	var err error
+func (t tools) lookup(ctx context.Context, in lookupIn) (out lookupOut, _ []sdk.Content, err error) {
+	asked := func(limit int) url.Values { return url.Values{"limit": {strconv.Itoa(cmp.Or(in.Limit, limit))}} }
 	switch m := t.in(in.Workspace); {
 	case in.ID != "":
-		answer, err = m.page(ctx, in.ID, in.Offset, cmp.Or(in.Limit, 8000))
+		q := asked(8000)
+		q.Set("offset", strconv.Itoa(in.Offset))
+		err = m.originals(ctx, "/"+url.PathEscape(in.ID), q, &out)
 	case in.Conversation == "" || strings.TrimSpace(in.Query) == "":
 		err = fmt.Errorf("conversation_id and query: both are needed, or the id of a message")
 	default:
-		answer, err = m.lookup(ctx, in.Conversation, in.Query, in.Kind, cmp.Or(in.Limit, 10))
+		q := asked(10)
+		q.Set("conversation_id", in.Conversation)
+		q.Set("query", in.Query)
+		if in.Kind != "" {
+			q.Set("kind", in.Kind)
+		}
+		err = m.originals(ctx, "", q, &out)
 	}
-	if err != nil {
-		return out, nil, err
-	}
-	return out, nil, json.Unmarshal(answer, &out)
+	return out, nil, err
 }
 
 type searchIn struct {
