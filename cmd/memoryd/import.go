@@ -153,7 +153,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 		return importCounts{}, err
 	}
 	size := int64(-1)
-	if name != "-" {
+	if name != "-" || format != "calls" {
 		info, err := os.Stat(name)
 		if err != nil {
 			return importCounts{}, errors.Unwrap(err)
