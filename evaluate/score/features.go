@@ -42,7 +42,7 @@ const (
 )
 
 // Bits is the number of bits kept of a feature's hash.
-const Bits = 19
+const Bits = 21
 
 // Features are the hashed features of one call, each once. They can be reused.
 type Features struct {
