@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ type column struct {
 	good, bad        int // calls that gave it
 	numeric, textual bool
 	varies, spared   bool // some calls, or elements of lists, did without it, and some good ones
+	grows            bool // good calls gave ever larger numbers, as of things that are numbered as they are made
 }
 
 // look is a way to look at texts.
@@ -143,6 +145,7 @@ func columnsOf(rows []row) []column {
 	})
 	for k := range list {
 		list[k].without(rows)
+		list[k].grows = records(list[k].nums) >= leastGrown
 	}
 	n := 0
 	return slices.DeleteFunc(list, func(c column) bool {
@@ -175,6 +178,22 @@ func (c *column) take(v value, bad bool) {
 	if !bad {
 		c.numeric, c.textual = c.numeric && v.kind == number, c.textual && v.kind == text
 	}
+}
+
+// leastGrown is how many numbers of the later half are larger than all before, from which on they grow: of numbers
+// in no order it is .7 (the natural logarithm of 2).
+const leastGrown = 3
+
+// records counts the numbers of the later half that are larger than all before them.
+func records(nums []float64) (n int) {
+	most := math.Inf(-1)
+	for i, v := range nums {
+		if v > most && 2*i >= len(nums) {
+			n++
+		}
+		most = max(most, v)
+	}
+	return n
 }
 
 // count counts a call that gave a value, or several in a list.

@@ -121,7 +121,7 @@ func (c *column) beside(q *column, first bool) (out []hypothesis) {
 	if c.varies && q.spared && q.good > 0 {
 		out = append(out, hypothesis{what: alone, p: c.name, q: q.name})
 	}
-	if c.good == 0 || q.good == 0 || !c.comparable(q) {
+	if c.good == 0 || q.good == 0 || !c.comparable(q) || c.grows != q.grows {
 		return out
 	}
 	if first {
@@ -225,7 +225,8 @@ func (c *column) bounds() []hypothesis {
 		}
 		return out
 	}
-	if property != ofPause {
+	next := func(n float64) bool { return n > hi && n <= 2*hi } // it may only be the next
+	if property != ofPause && !(c.grows && slices.ContainsFunc(c.badNums, next)) {
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
 	if property != ofTurn {
@@ -247,7 +248,7 @@ func aboveWithouts(rows []row, c *column, q string) []hypothesis {
 			most, n = max(most, v.num), n+1
 		}
 	}
-	if n < minGood || len(c.nums) < minGood || most > slices.Max(c.nums) {
+	if n < minGood || len(c.nums) < minGood || most > slices.Max(c.nums) || c.grows {
 		return nil
 	}
 	return []hypothesis{{what: aboveWithout, p: c.name, q: q, bound: most}}
