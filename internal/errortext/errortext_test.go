@@ -104,6 +104,7 @@ func TestAMessageIsToldWithTheFieldThatItIsAbout(t *testing.T) {
 		"an extension":        {`{"errors": [{"message": "Value is required.", "extensions": {"code": "FAILED", "field": "title"}}]}`, "title: Value is required."},
 		"names above":         {"2 validation errors for Args\nprice\n  Field required [type=missing]\nitems[0].sku\n  Too long", "2 validation errors for Args\nprice: Field required [type=missing]\nitems[0].sku: Too long"},
 		"a heading in words":  {"Could not run:\n  no such file\nTry this\n  one", "Could not run:\n  no such file\nTry this\n  one"},
+		"names of two words":  {`{"exception_message": "Invalid request.", "exceptionDetail": [{"loc": ["body", "n"], "msg": "too small"}], "error_rate": "0.1 of all"}`, "Invalid request.\nbody.n: too small"},
 		"a type alone":        {`{"error": {"type": "rate_limit", "id": 3}}`, "rate_limit"},
 		"deep problems": {
 			`{"error": {"code": 3, "message": "bad", "details": [{"@type": "rpc.BadRequest", "fieldViolations": [{"field": "size", "description": "must be at most 9"}]}]}}`,

@@ -27,9 +27,8 @@ const (
 
 // roleNames are the normal keys of each role: lower case without separators.
 var roleNames = map[role]string{
-	roleError: "erro erros erreur erreurs errores fehler errore errori fout error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
-		"errordetail errordetails errortype errorinfo errinfo errdetails errortext errorreason errorstring errorsummary errortitle errordata errorcause errorcauses errorcontext toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
-		"servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
+	roleError: "erro erros erreur erreurs errores fehler errore errori fout error errors err exception fault faultstring traceback errinfo errdetails " +
+		"toolerror functionerror executionerror runtimeerror servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "statut estado stato status responsestatus statustext outcome",
@@ -83,11 +82,27 @@ func (buf *keyBuffer) normal(key string) []byte {
 	return buf[:n]
 }
 
-// RoleOf returns the role of a member of that name.
+// roleOf returns the role of a member of that name. What says something of an error describes it: error_message,
+// exception_detail.
 func roleOf(key string) role {
 	var buf keyBuffer
-	return roles[string(buf.normal(key))]
+	name := buf.normal(key)
+	if r, known := roles[string(name)]; known || len(name) < len("err")+len("msg") {
+		return r
+	}
+	for _, head := range [...]string{"error", "exception", "err"} {
+		if rest := name[min(len(name), len(head)):]; string(name[:len(name)-len(rest)]) == head {
+			if roles[string(rest)] == roleMessage || errorParts[string(rest)] {
+				return roleError
+			}
+			return roleNone
+		}
+	}
+	return roleNone
 }
+
+// errorParts are what else is said of an error.
+var errorParts = phrases.Words("type", "class", "text", "string", "summary", "data", "cause", "causes", "context", "list")
 
 // TellsOutcome reports whether a member of this name tells how a call went, by a flag, a status or a code.
 func TellsOutcome(key string) bool {
