@@ -225,8 +225,8 @@ func (c *column) bounds() []hypothesis {
 		}
 		return out
 	}
-	next := func(n float64) bool { return n > hi && n <= 2*hi } // it may only be the next
-	if property != ofPause && !(c.grows && slices.ContainsFunc(c.badNums, next)) {
+	next := c.grows && slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi && n <= 2*hi })
+	if property != ofPause && !next { // which would have been the next
 		out = append(out, hypothesis{what: above, p: c.name, bound: hi})
 	}
 	if property != ofTurn {
