@@ -120,3 +120,23 @@ func TestAMessageIsOneBehindAWrapperAndWithAListOfAnyLength(t *testing.T) {
 		t.Errorf("got %+v", found)
 	}
 }
+
+func TestAMessageBeginsWithTheFieldThatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		`{"message": "Validation error", "errors": [{"field": "price", "message": "must be a number"}]}`:                          "price: must be a number Validation error",
+		`{"message": "Failed to create.", "data": {"status": {"code": "invalid", "message": "Invalid value A."}}, "status": 400}`: "Failed to create. status: Invalid value A.",
+		"loading\n3 rows\nerror: no such table": "error: no such table",
+	} {
+		var calls []memoryd.Call
+		for i := range 4 {
+			calls = append(calls, memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "edit"}, Key: memoryd.CallKey{byte(i), 3}, Seq: int64(i + 1), Input: json.RawMessage(`{}`),
+				Output: output, Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i), Evaluation: memoryd.Evaluation{State: memoryd.Judged},
+			})
+		}
+		if got := evidence.Mine("edit", evidence.Merge(nil, calls), calls).Messages; len(got) != 1 || got[0].Text != want {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+	}
+}

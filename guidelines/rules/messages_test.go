@@ -83,7 +83,8 @@ func TestABoundThatMessagesNameNeedsFewCalls(t *testing.T) {
 			if i%10 == 3 {
 				title, said = strings.Repeat("x ", 40)+title[:i/10+1], message
 			}
-			calls = append(calls, call(i, fmt.Sprintf(`{"data":{"title":%q,"price":%d}}`, title, 3+i*i%17), said))
+			const input = `{"data":{"title":%q,"price":%d,"sku":"AB-%d","note":%q,"tag":"t%d"},"kind":"k%d","who":"ann%d@example.com"}`
+			calls = append(calls, call(i, fmt.Sprintf(input, title, 3+i*i%17, i*7%13, strings.Repeat("n", i%9+1), i%3, i%4, i%5), said))
 		}
 		return lines(Find("create", calls))
 	}

@@ -159,7 +159,7 @@ func (m *messages) object(i int32, depth int, within bool) {
 		m.fields(i, depth, within, false) // {"a.txt": {"result": "error", "reason": "File not found"}}
 	}
 	for c := m.doc.Nodes[i].Child; within && c != 0 && m.heard == before; c = m.doc.Nodes[c].Next {
-		if roleOf(m.doc.Nodes[c].Key) == roleNone {
+		if key := m.doc.Nodes[c].Key; roleOf(key) == roleNone && !isPlace(key) {
 			m.take(c, depth+1, true) // {"error": {"type": "rate_limit"}}
 		}
 	}
@@ -210,7 +210,7 @@ func (m *messages) members(i int32, depth int, within, placed bool) {
 // of problems: {"error": "x", "violations": [{"field": "a", "message": "y"}]}.
 func (m *messages) describes(c int32, within bool) bool {
 	n := &m.doc.Nodes[c]
-	return within && !isPlace(n.Key) && (n.Kind != loosejson.String || m.spoken(c)) || m.tells(n.Child)
+	return within && (n.Kind != loosejson.String || m.spoken(c)) || m.tells(n.Child)
 }
 
 // at notes the place in the input that messages are about from here on; false for a number, which
