@@ -121,7 +121,7 @@ func (c *column) beside(q *column, first bool) (out []hypothesis) {
 	if c.varies && q.spared && q.good > 0 {
 		out = append(out, hypothesis{what: alone, p: c.name, q: q.name})
 	}
-	if c.good == 0 || q.good == 0 || !c.comparable(q) || c.grows != q.grows {
+	if c.good == 0 || q.good == 0 || !c.comparable(q) {
 		return out
 	}
 	if first {
@@ -248,7 +248,7 @@ func aboveWithouts(rows []row, c *column, q string) []hypothesis {
 			most, n = max(most, v.num), n+1
 		}
 	}
-	if n < minGood || len(c.nums) < minGood || most > slices.Max(c.nums) || c.grows {
+	if n < minGood || len(c.nums) < minGood || most > slices.Max(c.nums) {
 		return nil
 	}
 	return []hypothesis{{what: aboveWithout, p: c.name, q: q, bound: most}}
