@@ -353,7 +353,7 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	open, whole, told := s.callsOf(kind, true), s.callsOf(kind, false), s.told(kind)
 	for k := range s.all {
 		c := &s.all[k]
-		if c.silent || s.hints && (c.good > 0) {
+		if c.silent || s.hints && c.good > 0 {
 			continue
 		}
 		calls, left := s.support(c, &open)

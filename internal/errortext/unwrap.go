@@ -159,8 +159,9 @@ func (m *messages) object(i int32, depth int, within bool) {
 		m.fields(i, depth, within, false) // {"a.txt": {"result": "error", "reason": "File not found"}}
 	}
 	for c := m.doc.Nodes[i].Child; within && c != 0 && m.heard == before; c = m.doc.Nodes[c].Next {
-		if key := m.doc.Nodes[c].Key; roleOf(key) == roleNone && !isPlace(key) {
-			m.take(c, depth+1, true) // {"error": {"type": "rate_limit"}}
+		n := &m.doc.Nodes[c]
+		if n.Kind == loosejson.String && roleOf(n.Key) == roleNone && !isPlace(n.Key) {
+			m.take(c, depth+1, true) // {"error": {"type": "rate_limit"}}; all else was read before
 		}
 	}
 }
