@@ -6,7 +6,7 @@
 // predicted outcomes in runs that it had not seen. For an input that was tried before, its
 // own record counts. And rules, such as "this call already failed in this run", count with
 // the failure rate of the calls that met them: of this tool, or, if it has few such calls, of
-// public recordings.
+// public recordings; whether the failures of a tool come together, its own runs alone tell.
 package preflight
 
 import (
@@ -328,7 +328,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	raise := func(of ...Rule) {
 		for _, r := range of {
 			if v.met.has(r) {
-				rate, calls := m.rates.of(r)
+				rate, calls := m.rates.of(r, m.judged.rate())
 				if r >= FailedThrice {
 					rate = logistic(logit(clip(rate)) + own)
 				}

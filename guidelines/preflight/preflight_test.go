@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,7 +130,7 @@ func TestTheRunCounts(t *testing.T) {
 			}
 		}
 	}
-	if risks["the same"] < 0.9 || risks["another input"] < 1.4*risks["nothing"] || risks["another input"] > risks["the same"] || risks["another tool"] != risks["nothing"] || risks["it waits"] != risks["nothing"] {
+	if risks["the same"] < 0.9 || risks["another input"] != risks["nothing"] || risks["another tool"] != risks["nothing"] || risks["it waits"] != risks["nothing"] {
 		t.Errorf("risks %v", risks)
 	}
 }
@@ -228,17 +229,31 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// After a failure in the run a call is in danger; how much, its input tells too.
-func TestAfterAFailureTheInputStillTells(t *testing.T) {
-	m := preflight.Learn(evidence.Merge(nil, searches(200)), options)
-	failed := call(300, `{"query":"topic 60","max_results":100,"language":"en"}`, "Error: request timed out after 30 s", 0, 30)
-	after := func(input string) float64 {
-		a := m.Assess(preflight.Planned{Input: json.RawMessage(input), Run: "r", RunCalls: []store.RunCall{store.RunCallOf(&failed)}, Now: failed.Time})
-		return *a.Risk
-	}
+// Where the failures of a tool come together, a call after one is in danger, and how much, its input tells too. Where they
+// do not, it is in no more danger than before.
+func TestAfterAFailureTheToolsOwnRunsAndTheInputTell(t *testing.T) {
 	good, bad := `{"query":"topic 60","max_results":10,"language":"en"}`, `{"query":"topic 61","max_results":100,"language":"en"}`
-	alone := *assess(m, good).Risk
-	if risk := after(good); risk <= alone || risk >= 0.45 || after(bad) <= 0.8 {
-		t.Errorf("the harmless input: %.3f, after a failure %.3f; the other after a failure %.3f", alone, risk, after(bad))
+	failed := call(900, `{"query":"topic 60","max_results":100,"language":"en"}`, "Error: request timed out after 30 s", 0, 30)
+	run := slices.Repeat([]store.RunCall{store.RunCallOf(&failed)}, 3)
+	for name, together := range map[string]bool{"in a run": true, "anywhere": false} {
+		calls := searches(240)
+		if together { // an hour in which nothing works
+			for i := range calls {
+				if i/8%6 == 0 {
+					calls[i].Output, calls[i].Evaluation.Score = failed.Output, 0
+				}
+			}
+		}
+		for i := range calls {
+			calls[i].Metadata = fmt.Appendf(nil, `{"trajectory_id":"run %d"}`, i/8)
+		}
+		m := preflight.Learn(evidence.Merge(nil, calls), options)
+		after := func(input string) float64 {
+			return *m.Assess(preflight.Planned{Input: json.RawMessage(input), Run: "r", RunCalls: run, Now: failed.Time}).Risk
+		}
+		alone, risk := *assess(m, good).Risk, after(good)
+		if together && (risk < 1.4*alone || risk >= after(bad)) || !together && risk > 1.1*alone || after(bad) <= 0.7 {
+			t.Errorf("failures %s: the harmless input: %.3f, after a failure %.3f; the other after a failure %.3f", name, alone, risk, after(bad))
+		}
 	}
 }

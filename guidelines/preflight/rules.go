@@ -67,20 +67,21 @@ type Rates [Rules]Count
 
 // startRates are where the rate of a rule starts: that of the public recordings that
 // docs/guidelines.md names. Each recording counts for at most 20 calls: otherwise one of shells alone would decide.
-var startRates = Rates{
-	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {29, 26},
-	FailedThrice: {52, 39}, FailedTwice: {47, 34}, FailedOnce: {72, 33},
-}
+// After failures in a row, that is the rate of all calls of the tool: whether its failures come together, its own calls show.
+var startRates = Rates{RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {29, 26}}
 
 // startCalls is for how many calls of a tool the start counts.
 const startCalls = 4
 
 // of is the rate of a rule, shrunk towards the start (beta-binomial), and the number of
-// calls that it counts for.
-func (r *Rates) of(rule Rule) (rate, weight float64) {
-	c, start := r[rule], startRates[rule]
+// calls that it counts for; base is the rate of all calls of the tool.
+func (r *Rates) of(rule Rule, base float64) (rate, weight float64) {
+	c, start := r[rule], base
+	if rule < FailedThrice {
+		start = startRates[rule].rate()
+	}
 	weight = float64(c.Calls) + startCalls
-	return (float64(c.Failed) + startCalls*start.rate()) / weight, weight
+	return (float64(c.Failed) + startCalls*start) / weight, weight
 }
 
 // replay goes through a history as it happened and notes which rules each call
@@ -163,7 +164,7 @@ func watch(tool *Rates, good map[rules]int, base, falseAlarms float64) (watched 
 	order := make([]Rule, 0, Rules)
 	rates := [Rules]float64{}
 	for r := range Rules {
-		rate, _ := tool.of(r)
+		rate, _ := tool.of(r, base)
 		rates[r] = rate
 		if logit(clip(rate))-logit(clip(base)) >= clearLift {
 			order = append(order, r)

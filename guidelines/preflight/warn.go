@@ -23,7 +23,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 		}
 		return !m.warns(r, v, other)
 	})
-	rate := func(r Rule) float64 { rate, _ := m.rates.of(r); return rate }
+	rate := func(r Rule) float64 { rate, _ := m.rates.of(r, m.judged.rate()); return rate }
 	slices.SortStableFunc(watched, func(a, b Rule) int { return cmp.Compare(rate(b), rate(a)) })
 	for _, r := range watched {
 		text, calls := m.warning(r, v, fix)
@@ -80,7 +80,7 @@ func (m *Model) warning(r Rule, v *view, fix fix) (text string, calls []memoryd.
 	if v.streak > 1 {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed", v.streak)
 	}
-	rate, _ := m.rates.of(r)
+	rate, _ := m.rates.of(r, m.judged.rate())
 	text = fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too.", did, 100*rate)
 	if fix.input != nil {
 		text += " " + m.change(nil, fix)
