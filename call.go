@@ -210,6 +210,17 @@ func (id Identity) key(input, output []byte) CallKey {
 	return k
 }
 
+// SumOf returns the SHA-256 of all parts, each prefixed by its length.
+func SumOf(parts ...string) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
+		h.Write([]byte(p))
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
 // InputText is the form of a call's input that call_hash is computed from. A string is used
 // as it is. An object is JSON with keys sorted at every level by code point, the separators
 // ", " and ": ", everything outside printable ASCII as lower-case \uXXXX, integers as they

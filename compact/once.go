@@ -3,10 +3,11 @@ package compact
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"time"
+
+	"memoryd"
 
 	"github.com/go-json-experiment/json/jsontext"
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -131,14 +132,8 @@ func shortHash(data []byte) string {
 
 // digest hashes parts so that their borders count.
 func digest(parts ...string) string {
-	h := sha256.New()
-	var n [8]byte
-	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	sum := memoryd.SumOf(parts...)
+	return hex.EncodeToString(sum[:12])
 }
 
 // compactionID derives the id of a compaction.

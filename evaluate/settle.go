@@ -3,7 +3,6 @@ package evaluate
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"time"
@@ -156,27 +155,14 @@ func (d *Evaluator) putBack(ctx context.Context, jobs []*job) {
 }
 
 // evaluationKey is the identity of an evaluation of a call, whose input text is given: calls
-// with the same key get the same one from the model. It is the first 16 bytes of SHA-256 over all
-// parts, each with its length before it. Costs and times do not count.
+// with the same key get the same one from the model. Costs and times do not count.
 func evaluationKey(judgeVersion string, c *memoryd.Call, input []byte) [16]byte {
-	h := sha256.New()
-	var n [8]byte
-	part := func(b []byte) {
-		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
-		h.Write(n[:])
-		h.Write(b)
-	}
-	part([]byte(judgeVersion))
-	part([]byte(c.Workspace))
-	part([]byte(c.Tool))
-	part(input)
-	part([]byte(c.Output))
+	parts := []string{judgeVersion, c.Workspace, c.Tool, string(input), c.Output}
 	if c.Success {
-		part([]byte("success"))
+		parts = append(parts, "success")
 	}
-	var key [16]byte
-	copy(key[:], h.Sum(nil))
-	return key
+	sum := memoryd.SumOf(parts...)
+	return [16]byte(sum[:])
 }
 
 // likeOf is the identity of what one question to the model answers: the kind of a call's

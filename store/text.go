@@ -2,9 +2,9 @@ package store
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // CutOutput shortens an output to MaxRunOutput bytes. It keeps the beginning and, because errors
@@ -14,16 +14,7 @@ func CutOutput(output string) string {
 	if len(output) <= MaxRunOutput {
 		return output
 	}
-	head, tail := output[:MaxRunOutput*3/4-len(gap)], output[len(output)-MaxRunOutput/4:]
-	for range utf8.UTFMax - 1 { // what is no UTF-8 is cut anywhere
-		if !utf8.RuneStart(output[len(head)]) {
-			head = head[:len(head)-1]
-		}
-		if !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
-		}
-	}
-	return head + gap + tail
+	return textsafe.Head(output, MaxRunOutput*3/4-len(gap)) + gap + textsafe.Tail(output, MaxRunOutput/4)
 }
 
 // RunCallOf returns a call as RunCalls returns it.

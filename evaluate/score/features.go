@@ -8,6 +8,7 @@ import (
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // Call is a call to score.
@@ -145,14 +146,14 @@ func (f *Features) Read(c *Call) {
 	f.bare = !strings.ContainsFunc(c.Output, unicode.IsLetter)
 	if c.Body.OK() {
 		f.member(c.Body, 0, 0, 0)
-		f.text(cut(c.Body.Rest, tailBytes), ofTail)
+		f.text(textsafe.Head(c.Body.Rest, tailBytes), ofTail)
 		return
 	}
 	if errortext.FailureName(strings.TrimRight(c.Output, ".!")) {
 		f.add(mix(ofName, 0, 0))
 		f.add(mix(ofName, 1, f.purpose))
 	}
-	head := cut(c.Output, headBytes)
+	head := textsafe.Head(c.Output, headBytes)
 	first, _, _ := strings.Cut(head, "\n")
 	if errortext.Heads(strings.ToLower(first)) {
 		f.add(mix(ofName, 2, 0))
@@ -236,7 +237,7 @@ func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
 	f.add(mix(ofState, key, state(n)))
 	if n.Kind == loosejson.String {
 		if depth <= 3 {
-			f.text(cut(n.Val, valueBytes), ofHead)
+			f.text(textsafe.Head(n.Val, valueBytes), ofHead)
 		}
 	}
 	most := maxMembers
@@ -456,15 +457,4 @@ func quoted(s string, i int) int {
 		return 0
 	}
 	return i + end + 2
-}
-
-// cut gives at most n bytes of s, and no part of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -2,8 +2,6 @@ package qdrant
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,17 +243,10 @@ func (s *backend) createIndex(ctx context.Context, alias string, ix index) error
 }
 
 // derive makes a UUID from what a point stands for: version 8 (RFC 9562, section
-// 5.8) of SHA-256 over all parts, each with its length before it.
+// 5.8) of memoryd.SumOf.
 func derive(kind string, parts ...string) string {
-	h := sha256.New()
-	var n [8]byte
-	for _, p := range append([]string{kind}, parts...) {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
-	}
-	var id uuid.UUID
-	copy(id[:], h.Sum(nil))
+	sum := memoryd.SumOf(append([]string{kind}, parts...)...)
+	id := uuid.UUID(sum[:len(uuid.UUID{})])
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
 	return id.String()
