@@ -26,14 +26,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeStore is a Ledger in memory that keeps to the promises of package store.
 type fakeStore struct {
-	mu       sync.Mutex
-	calls    []memoryd.Call
-	cache    map[[16]byte]memoryd.Evaluation
-	records  map[store.RecordKey]store.Record
-	settles  int
-	failNext int // how many calls of Settle fail
-	down     bool
-	claimed  func() // called after each Claim, unless nil
+	store.Records // of which it has what the evaluator uses
+	mu            sync.Mutex
+	calls         []memoryd.Call
+	cache         map[[16]byte]memoryd.Evaluation
+	records       map[store.RecordKey]store.Record
+	settles       int
+	failNext      int // how many calls of Settle fail
+	down          bool
+	claimed       func() // called after each Claim, unless nil
 }
 
 func newFakeStore() *fakeStore {

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/kinds"
+	"memoryd/internal/lifecycle"
 	"memoryd/internal/reading"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -121,18 +122,11 @@ func (d *Evaluator) settle(ctx context.Context, list []memoryd.Settlement) (writ
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	for try, pause := 0, writePause; try < writeTries; try, pause = try+1, 2*pause {
-		if try > 0 {
-			wait := time.NewTimer(pause)
-			select {
-			case <-wait.C:
-			case <-ctx.Done():
-				wait.Stop()
-				return nil, err
-			}
+		if try > 0 && !lifecycle.Sleep(ctx, pause) {
+			break
 		}
 		written, err = d.ledger.Settle(ctx, list)
-		switch {
-		case err == nil, memoryd.IsKind(err, memoryd.Closed), memoryd.IsKind(err, memoryd.Invalid):
+		if err == nil || memoryd.IsKind(err, memoryd.Closed, memoryd.Invalid) {
 			return written, err
 		}
 	}

@@ -9,7 +9,6 @@ package kinds
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -59,15 +58,6 @@ func (l *Label) replaces(o Label) bool {
 		return o.Call == l.Call || samePart && o.Source == l.Source
 	}
 	return false
-}
-
-// encode encodes the labels of a kind for a record.
-func encode(labels []Label) ([]byte, error) { return json.Marshal(labels) }
-
-// decode decodes what encode wrote.
-func decode(raw []byte) (labels []Label, err error) {
-	err = json.Unmarshal(raw, &labels)
-	return labels, err
 }
 
 // Book holds what is known about the kinds of one tool. A nil Book knows nothing.

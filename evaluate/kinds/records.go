@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"memoryd"
@@ -10,12 +11,7 @@ import (
 )
 
 // Records is the part of a store that holds labels.
-type Records interface {
-	Record(ctx context.Context, key store.RecordKey) (store.Record, error)
-	PutRecord(ctx context.Context, r store.Record) (int64, error)
-	ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error)
-	DeleteRecord(ctx context.Context, key store.RecordKey) error
-}
+type Records = store.Records
 
 // mostKinds is how many labelled kinds of a tool are read.
 const mostKinds = 10_000
@@ -23,18 +19,13 @@ const mostKinds = 10_000
 // Read returns what is known about a tool's kinds.
 func Read(ctx context.Context, s Records, ref memoryd.ToolRef) (*Book, error) {
 	b := &Book{}
-	from := store.RecordKey{ToolRef: ref, Kind: RecordKind}
-	for len(b.byKind) < mostKinds {
-		rs, err := s.ListRecords(ctx, from, 500)
-		if err != nil || len(rs) == 0 {
+	for r, err := range store.AllRecords(ctx, s, store.RecordKey{ToolRef: ref, Kind: RecordKind}) {
+		if err != nil || len(b.byKind) == mostKinds {
 			return b, err
 		}
-		for _, r := range rs {
-			from.ID = r.ID
-			id, named := reading.ParseID(r.ID)
-			if labels, err := decode(r.Data); err == nil && named {
-				b.Put(id, labels)
-			}
+		var labels []Label
+		if id, named := reading.ParseID(r.ID); named && json.Unmarshal(r.Data, &labels) == nil {
+			b.Put(id, labels)
 		}
 	}
 	return b, nil
@@ -62,24 +53,13 @@ func Forget(ctx context.Context, s Records, ref memoryd.ToolRef, source string) 
 // Write changes the labels of a kind and returns them. It fails with Conflict if they were
 // changed in the meantime.
 func Write(ctx context.Context, s Records, key store.RecordKey, change func([]Label) []Label) ([]Label, error) {
-	r, err := s.Record(ctx, key)
 	var labels []Label
-	switch {
-	case err == nil:
-		if labels, err = decode(r.Data); err != nil {
-			labels = nil // what cannot be read is written anew
-		}
-	case !memoryd.IsKind(err, memoryd.NotFound):
+	revision, err := store.ReadJSON(ctx, s, key, &labels)
+	if err != nil {
 		return nil, err
 	}
-	labels = change(labels)
-	if len(labels) == 0 {
+	if labels = change(labels); len(labels) == 0 {
 		return nil, s.DeleteRecord(ctx, key)
 	}
-	r.RecordKey = key
-	if r.Data, err = encode(labels); err != nil {
-		return nil, err
-	}
-	_, err = s.PutRecord(ctx, r)
-	return labels, err
+	return labels, store.WriteJSON(ctx, s, store.Record{RecordKey: key, Revision: revision}, labels)
 }

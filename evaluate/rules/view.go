@@ -13,13 +13,12 @@ import (
 // view is a call as the rules see it: prepared once, read by each rule.
 type view struct {
 	*Judge
-	call      *memoryd.Call
-	prof      *Profile // nil when nothing is known
-	ask       request
-	out       *text
-	body      *doc   // the output as a structure; without nodes when it is none
-	described string // see describe
-	scratch   *scratch
+	call    *memoryd.Call
+	prof    *Profile // nil when nothing is known
+	ask     request
+	out     *text
+	body    *doc // the output as a structure; without nodes when it is none
+	scratch *scratch
 
 	asked           bool  // the learned score
 	doubt           Doubt // by the score alone
@@ -82,15 +81,8 @@ func (v *view) release() {
 	pool.Put(d)
 }
 
-// describe says in a few words what a successful call returned, read once.
+// describe says in a few words what a successful call returned.
 func (v *view) describe() string {
-	if v.described == "" {
-		v.described = v.returned()
-	}
-	return v.described
-}
-
-func (v *view) returned() string {
 	t := v.out
 	if v.body.OK() {
 		whole := &v.body.Nodes[0]

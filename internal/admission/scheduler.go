@@ -106,9 +106,7 @@ func (s *Scheduler) Acquire(ctx context.Context, workspace string) (*Slot, error
 		return nil, err
 	}
 	if w != nil {
-		late, stop := s.deadline()
-		defer stop()
-		if err := s.await(ctx, w, late); err != nil {
+		if err := s.await(ctx, w, s.deadline()); err != nil {
 			return nil, err
 		}
 	}
@@ -202,12 +200,11 @@ func (s *Scheduler) overloaded() error {
 }
 
 // deadline fires when a request has waited long enough.
-func (s *Scheduler) deadline() (late <-chan time.Time, stop func() bool) {
+func (s *Scheduler) deadline() <-chan time.Time {
 	if s.maxWait <= 0 {
-		return nil, func() bool { return true }
+		return nil
 	}
-	timer := time.NewTimer(s.maxWait)
-	return timer.C, timer.Stop
+	return time.After(s.maxWait)
 }
 
 // await waits until w has its slot, ctx ends or it is late.

@@ -107,21 +107,17 @@ func (w *Worker) Stop() {
 		}()
 	}
 	w.mu.Unlock()
-	patience := time.NewTimer(patience)
-	defer patience.Stop()
 	select {
 	case <-w.ended:
-	case <-patience.C:
+	case <-time.After(patience):
 		w.log.Error("a part did not stop in time", "part", w.part)
 	}
 }
 
 // Sleep waits for d and reports whether it did; false means that ctx ended.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -60,22 +60,11 @@ const flushInterval = time.Second
 // maxReplyBytes bounds one message to or from a server: twice what one may hold.
 const maxReplyBytes = 64 << 20
 
-// UnmarshalYAML decodes a section over the defaults.
+// UnmarshalYAML decodes a section and keeps constants that are not settings.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	*c = DefaultConfig()
+	c.Connections, c.Retries, c.Remember, c.VerdictCache = 3, 6, 2_000_000, 200_000
 	return unmarshal((*settings)(c))
-}
-
-// DefaultConfig returns the defaults of default.yaml, and the constants that are not
-// settings.
-func DefaultConfig() Config {
-	return Config{
-		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,
-		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1,
-		Timeout: 10 * time.Second, Patience: 25 * time.Second, Retries: 6,
-		Remember: 2_000_000, VerdictCache: 200_000,
-	}
 }
 
 // maxFactor bounds the numbers of replicas and shards.

@@ -103,7 +103,9 @@ func WithInterceptor(f grpc.UnaryClientInterceptor) Option {
 
 // WithSleep replaces the timer between retries.
 func WithSleep(f func(ctx context.Context, d time.Duration) error) Option {
-	return func(o *options) { o.sleep = f }
+	return func(o *options) {
+		o.sleep = func(ctx context.Context, d time.Duration) bool { return f(ctx, d) == nil }
+	}
 }
 
 // WithGrace replaces the age of an hour after which a sweep folds calls.

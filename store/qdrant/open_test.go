@@ -63,7 +63,7 @@ func TestPrefixesKeepApart(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if err := qdrant.DefaultConfig().Validate(); err != nil {
+	if err := defaults().Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, spoil := range map[string]func(*qdrant.Config){
@@ -77,7 +77,7 @@ func TestConfig(t *testing.T) {
 		"timeout":                  func(c *qdrant.Config) { c.Timeout = 0 },
 		"patience":                 func(c *qdrant.Config) { c.Patience = time.Second },
 	} {
-		cfg := qdrant.DefaultConfig()
+		cfg := defaults()
 		spoil(&cfg)
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+":") {
 			t.Errorf("%s: got %v", key, err)

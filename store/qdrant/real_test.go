@@ -51,7 +51,7 @@ func testPrefix() string { return fmt.Sprintf("test%d_", rand.Uint64()) }
 // realBackend gives stores on a real server. Making collections takes seconds
 // there, so the stores of a test share them and each begins by emptying them.
 func realBackend(t testing.TB) shared {
-	cfg := qdrant.DefaultConfig()
+	cfg := defaults()
 	cfg.Host, cfg.Port = realServer(t)
 	cfg.Prefix, cfg.Connections = testPrefix(), 1
 	admin, err := qd.NewClient(&qd.Config{Host: cfg.Host, Port: cfg.Port, SkipCompatibilityCheck: true, PoolSize: 1})

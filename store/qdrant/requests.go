@@ -67,8 +67,8 @@ func (s *backend) get(ctx context.Context, collection string, ids []*qd.PointId,
 			there[p.id] = true
 		}
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id *qd.PointId) bool { return there[id.GetUuid()] })
-		if err := s.sleep(ctx, pause<<try); err != nil {
-			return nil, fmt.Errorf("qdrant: get: %w", err)
+		if !s.sleep(ctx, pause<<try) {
+			return nil, fmt.Errorf("qdrant: get: %w", context.Cause(ctx))
 		}
 	}
 }

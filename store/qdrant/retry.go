@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"memoryd/internal/lifecycle"
-	"memoryd/store"
-
 	"memoryd"
+	"memoryd/store"
 
 	"github.com/cenkalti/backoff/v5"
 	qd "github.com/qdrant/go-client/qdrant"
@@ -50,8 +48,8 @@ func ask[R any](ctx context.Context, s *backend, what string, request func(conte
 		if !again || try >= s.cfg.Retries || time.Now().Add(pause).After(end) {
 			return none, kindOf(what, err, named)
 		}
-		if err := s.sleep(ctx, pause); err != nil {
-			return none, fmt.Errorf("qdrant: %s: %w", what, err)
+		if !s.sleep(ctx, pause) {
+			return none, fmt.Errorf("qdrant: %s: %w", what, context.Cause(ctx))
 		}
 	}
 }
@@ -137,14 +135,6 @@ func kindOf(what string, err error, after time.Duration) error {
 		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", errUnfit, err), "Qdrant refuses the credentials")
 	}
 	return memoryd.Wrap(memoryd.Internal, err, "Qdrant failed")
-}
-
-// sleepFor waits, or ends with the context.
-func sleepFor(ctx context.Context, d time.Duration) error {
-	if !lifecycle.Sleep(ctx, d) {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // errNotDone is a write that the server noted but had not carried out in time.

@@ -37,7 +37,7 @@ type backend struct {
 	cfg     Config
 	log     *slog.Logger
 	client  *qd.Client
-	sleep   func(ctx context.Context, d time.Duration) error
+	sleep   func(ctx context.Context, d time.Duration) bool
 	grace   time.Duration
 
 	calls, tools, docs string // collections, by alias
@@ -72,7 +72,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Errorf(memoryd.Invalid, "store: %s", err)
 	}
-	o := options{sleep: sleepFor, grace: time.Hour}
+	o := options{sleep: lifecycle.Sleep, grace: time.Hour}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -92,7 +92,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 	s.deliveries.do = s.deliverShared
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {
-		return nil, closeAfter(client, err)
+		return nil, errors.Join(err, client.Close())
 	}
 	return &Store{s.drainer.Guard(s), internals{s}}, nil
 }
@@ -101,13 +101,6 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 func newCache[V any](n int) *lru.Cache[string, V] {
 	c, _ := lru.New[string, V](n) // n is not 0
 	return c
-}
-
-func closeAfter(client *qd.Client, err error) error {
-	if cerr := client.Close(); cerr != nil {
-		return fmt.Errorf("%w (and closing: %w)", err, cerr)
-	}
-	return err
 }
 
 // prepareWhenThere waits for a server that is not there yet, for as long as a request
@@ -122,8 +115,8 @@ func (s *backend) prepareWhenThere(ctx context.Context) error {
 		if !said {
 			s.log.WarnContext(ctx, "waiting for qdrant", "host", s.cfg.Host, "for", s.cfg.Patience, "err", err)
 		}
-		if err := s.sleep(ctx, maxWait); err != nil {
-			return fmt.Errorf("qdrant: %w", err)
+		if !s.sleep(ctx, maxWait) {
+			return fmt.Errorf("qdrant: %w", context.Cause(ctx))
 		}
 	}
 }
@@ -181,7 +174,7 @@ type options struct {
 	dial      Dialer
 	intercept []grpc.UnaryClientInterceptor
 	grace     time.Duration
-	sleep     func(ctx context.Context, d time.Duration) error
+	sleep     func(ctx context.Context, d time.Duration) bool
 }
 
 // dial makes the client. It does not wait for the server. The client's own

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd/internal/configtest"
 	"memoryd/store"
 	"memoryd/store/qdrant"
 	"memoryd/store/storetest"
@@ -14,9 +15,12 @@ import (
 // modes.
 var versions = []string{"1.16.3", "1.19.0"}
 
+// defaults are the settings of default.yaml.
+func defaults() qdrant.Config { return configtest.Section[qdrant.Config]("store.qdrant") }
+
 // fakeConfig addresses a fake server.
 func fakeConfig() qdrant.Config {
-	cfg := qdrant.DefaultConfig()
+	cfg := defaults()
 	cfg.Host, cfg.Connections = "fake", 1
 	return cfg
 }

@@ -74,9 +74,6 @@ func (l *loader) state() error {
 			t.info.Modified = timeOf(v[5])
 			slots, err := decodeSlots(blob(v[6]))
 			t.kept = slots
-			for _, slot := range slots {
-				l.w.nextSlot = max(l.w.nextSlot, slot)
-			}
 			return err
 		})
 }
@@ -167,9 +164,6 @@ func (l *loader) pending() error {
 func (l *loader) purge() error {
 	return l.query(`SELECT id, slots FROM purge ORDER BY id`, func(v []driver.Value) error {
 		slots, err := decodeSlots(blob(v[1]))
-		for _, slot := range slots {
-			l.w.nextSlot = max(l.w.nextSlot, slot)
-		}
 		l.w.purges = append(l.w.purges, purgeRow{id: integer(v[0]), slots: slots})
 		l.w.trimLag.Add(int64(len(slots)))
 		l.w.nextPurge = max(l.w.nextPurge, integer(v[0]))
@@ -178,12 +172,10 @@ func (l *loader) purge() error {
 }
 
 // numbers sees to it that no number that is in use is given again.
-func (l *loader) numbers() error {
-	newest, err := l.w.c.number(`SELECT max(id) FROM calls`)
-	if err != nil {
+func (l *loader) numbers() (err error) {
+	if l.w.nextSlot, err = l.w.c.number(`SELECT max(id) FROM calls`); err != nil {
 		return err
 	}
-	l.w.nextSlot = max(l.w.nextSlot, newest)
 	l.w.nextVerdict, err = l.w.c.number(`SELECT max(id) FROM verdicts`)
 	return err
 }
