@@ -17,13 +17,13 @@ type request struct {
 }
 
 // read fills in an empty request.
-func (r *request) read(in *reading.Reading, t *tool, shell *shellProgram) {
+func (r *request) read(in *reading.Reading, t tool, shell *shellProgram) {
 	r.purposes, r.shell = t.fors, shell
 	if s := strings.TrimSpace(in.In); strings.HasPrefix(s, "\"") {
 		r.text, _ = loosejson.Unquote(strings.Trim(s, `"`), len(s))
 	} else {
 		r.text = in.Input.Strings()
-		r.command = commandOf(&in.Input, t)
+		r.command = commandOf(&in.Input, t.words)
 	}
 	reads := r.is(reader)
 	if r.command == "" && r.is(runner) {
@@ -40,7 +40,7 @@ func (r *request) read(in *reading.Reading, t *tool, shell *shellProgram) {
 }
 
 // commandOf finds the member of an input object that holds a shell command.
-func commandOf(d *loosejson.Doc, t *tool) string {
+func commandOf(d *loosejson.Doc, words []string) string {
 	for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
 		n := &d.Nodes[i]
 		switch strings.ToLower(n.Key) {
@@ -48,7 +48,7 @@ func commandOf(d *loosejson.Doc, t *tool) string {
 			return commandText(d, i)
 		}
 	}
-	return wrappedCommand(d, t.words)
+	return wrappedCommand(d, words)
 }
 
 // wrappedCommand is the command line of a tool that is one program: its name, without "run"

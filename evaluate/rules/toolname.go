@@ -9,7 +9,6 @@ import (
 
 // tool is what the name of a tool says.
 type tool struct {
-	name  string
 	words []string // of the name, in lower case
 	fors  purposes
 }
@@ -43,17 +42,9 @@ var purposeOf = func() map[string]purposes {
 	return of
 }()
 
-// toolOf reads a name, unless it was read before.
-func (d *scratch) toolOf(name string) *tool {
-	place := byte(len(name))
-	for i := range len(name) {
-		place = place*31 + name[i]
-	}
-	t := &d.tools[place%16]
-	if name == t.name {
-		return t
-	}
-	*t = tool{name: name, words: nameWords(name)}
+// toolOf reads a name.
+func toolOf(name string) tool {
+	t := tool{words: nameWords(name)}
 	for _, w := range t.words {
 		t.fors |= purposeOf[w]
 	}

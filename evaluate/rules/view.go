@@ -29,7 +29,6 @@ type view struct {
 // scratch is the room in which one call is judged, used again for the next.
 type scratch struct {
 	view  view
-	tools [16]tool // that were read, by their names
 	out   text
 	body  doc
 	inner doc // of the text that a reply holds
@@ -44,7 +43,7 @@ func newView(j *Judge, c *memoryd.Call, r *reading.Reading, p *Profile) *view {
 	d := j.pool.Get().(*scratch) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
-	v.ask.read(r, d.toolOf(c.Tool), &d.shell)
+	v.ask.read(r, toolOf(c.Tool), &d.shell)
 	out := r.Text
 	*v.body = r.Output
 	if text, only := errortext.OnlyText(v.body); only && (text != "" || v.ask.is(commanding|actor)) {

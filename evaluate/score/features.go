@@ -7,7 +7,6 @@ import (
 
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
-	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -49,7 +48,7 @@ const Bits = 21
 type Features struct {
 	List  []uint32
 	seen  [1 << Bits / 64]uint64
-	given phrases.Hashes // the words of the input
+	given map[uint32]bool // the words of the input
 
 	place         uint32 // where the text stands that is read
 	purpose       uint32
@@ -186,12 +185,15 @@ func isOfWords(r rune) bool { return r == ' ' || r >= utf8.RuneSelf }
 // readInput remembers the words of the input: what the call itself brought says
 // nothing of how it went.
 func (f *Features) readInput(s string) {
-	f.given.Clear()
+	if f.given == nil {
+		f.given = map[uint32]bool{}
+	}
+	clear(f.given)
 	var w word
 	for s != "" {
 		s, _ = w.next(s)
 		if w.n > 2 {
-			f.given.Add(uint64(w.hash) << 1)
+			f.given[w.hash] = true
 		}
 	}
 }
@@ -338,7 +340,7 @@ func (f *Features) word(w *word) uint32 {
 		return with(basis(ofWord), w.first)
 	case w.digit:
 		return number
-	case f.given.Has(uint64(w.hash) << 1):
+	case f.given[w.hash]:
 		return givenWord
 	case w.runes > 6, w.runes > 4 && w.n > w.runes:
 		f.add(w.stem)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"memoryd/internal/loosejson"
-	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -106,11 +105,11 @@ func with[T string | []byte](id ID, s T) ID {
 
 // builder gathers what a kind is made of.
 type builder struct {
-	given               phrases.Hashes // words of the input
-	room                []byte         // all texts that are made
-	asked, coarse, fine span           // texts in it
-	piped               string         // the program at the end of a pipe, whose status is the call's
-	lists               [4][]span      // texts in order, each once
+	given               map[ID]bool // words of the input, by their hashes
+	room                []byte      // all texts that are made
+	asked, coarse, fine span        // texts in it
+	piped               string      // the program at the end of a pipe, whose status is the call's
+	lists               [4][]span   // texts in order, each once
 }
 
 // The lists of a builder.
@@ -134,7 +133,7 @@ func (b *builder) since(from int) span { return span{from, len(b.room)} }
 func (b *builder) write(s string) { b.room = append(b.room, s...) }
 
 func (b *builder) clear() {
-	b.given.Clear()
+	clear(b.given)
 	for i := range b.lists {
 		b.lists[i] = b.lists[i][:0]
 	}
@@ -191,7 +190,7 @@ func (b *builder) readText(s string) {
 	}
 	for ; word != ""; word, s = nextWord(s) {
 		if word = bare(word); len(word) > 2 {
-			b.given.Add(uint64(with(fnvBasis, word)))
+			b.given[with(fnvBasis, word)] = true
 		}
 	}
 }
@@ -348,7 +347,7 @@ func (b *builder) masked(word, before string) string {
 		made |= classes[word[i]]
 	}
 	switch {
-	case b.given.Has(uint64(with(fnvBasis, core))):
+	case b.given[with(fnvBasis, core)]:
 		return "‹given›"
 	case made&isDigit != 0:
 		if decides(core, before) {

@@ -17,7 +17,7 @@ type Reading struct {
 	builder builder
 }
 
-var readings = sync.Pool{New: func() any { return new(Reading) }}
+var readings = sync.Pool{New: func() any { return &Reading{builder: builder{given: map[ID]bool{}}} }}
 
 // Read reads a call.
 func Read(input []byte, output string) *Reading {

@@ -87,7 +87,7 @@ func (w *walk) isData(name string) bool {
 			return true
 		}
 	}
-	return w.given.Has(uint64(with(fnvBasis, name)))
+	return w.given[with(fnvBasis, name)]
 }
 
 // What the name of a member says of its value.
