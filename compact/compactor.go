@@ -50,10 +50,10 @@ const (
 // New returns a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
 	c := &Compactor{cfg: cfg, model: d.Model, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask}
-	c.answers = newMemo[[]string](answersKept, 24*time.Hour, time.Now)
-	c.results = newMemo[Result](resultsKept, cfg.RememberFor, time.Now)
-	c.learned = newMemo[float64](learnedKept, learnedFor, time.Now)
-	c.replays = newMemo[replay](replaysKept, 24*time.Hour, time.Now)
+	c.answers = newMemo[[]string](answersKept, 24*time.Hour)
+	c.results = newMemo[Result](resultsKept, cfg.RememberFor)
+	c.learned = newMemo[float64](learnedKept, learnedFor)
+	c.replays = newMemo[replay](replaysKept, 24*time.Hour)
 	return c
 }
 

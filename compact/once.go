@@ -18,7 +18,6 @@ import (
 // memo remembers the newest values for a while. It is safe for concurrent use.
 type memo[V any] struct {
 	keep  time.Duration
-	clock func() time.Time
 	items *lru.Cache[string, memoItem[V]]
 }
 
@@ -27,20 +26,20 @@ type memoItem[V any] struct {
 	at    time.Time
 }
 
-func newMemo[V any](limit int, keep time.Duration, clock func() time.Time) *memo[V] {
+func newMemo[V any](limit int, keep time.Duration) *memo[V] {
 	items, _ := lru.New[string, memoItem[V]](limit) // fails for no limit only
-	return &memo[V]{keep, clock, items}
+	return &memo[V]{keep, items}
 }
 
 func (m *memo[V]) get(key string) (v V, ok bool) {
 	it, ok := m.items.Get(key)
-	if !ok || m.clock().Sub(it.at) >= m.keep {
+	if !ok || time.Since(it.at) >= m.keep {
 		return v, false
 	}
 	return it.value, true
 }
 
-func (m *memo[V]) put(key string, v V) { m.items.Add(key, memoItem[V]{v, m.clock()}) }
+func (m *memo[V]) put(key string, v V) { m.items.Add(key, memoItem[V]{v, time.Now()}) }
 
 // runFirst runs for all who join under the key, and lets them go whatever happens.
 // run gets what a beginning of the request became earlier, nil for nothing.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -158,13 +159,9 @@ func leaks(v answer, own string, earlier []example) bool {
 	for _, said := range []string{plain(v.summary), plain(v.evaluation)} {
 		for i := 0; i+leakPiece <= len(said); i += leakStep {
 			piece := said[i : i+leakPiece]
-			if strings.Contains(own, piece) {
-				continue
-			}
-			for _, text := range foreign {
-				if strings.Contains(text, piece) {
-					return true
-				}
+			repeats := func(text string) bool { return strings.Contains(text, piece) }
+			if !repeats(own) && slices.ContainsFunc(foreign, repeats) {
+				return true
 			}
 		}
 	}

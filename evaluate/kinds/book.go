@@ -60,7 +60,7 @@ func (l *Label) replaces(o Label) bool {
 	return false
 }
 
-// Book holds what is known about the kinds of one tool. A nil Book knows nothing.
+// Book holds what is known about the kinds of one tool.
 type Book struct {
 	byKind map[reading.ID][]Label
 }
@@ -77,14 +77,11 @@ func (b *Book) Put(id reading.ID, labels []Label) {
 
 // Of returns the labels of a kind.
 func (b *Book) Of(id reading.ID) []Label {
-	if b == nil {
-		return nil
-	}
 	return b.byKind[id]
 }
 
 // Empty reports whether nothing is known.
-func (b *Book) Empty() bool { return b == nil || len(b.byKind) == 0 }
+func (b *Book) Empty() bool { return len(b.byKind) == 0 }
 
 // Verdict is what is known about a kind.
 type Verdict struct {

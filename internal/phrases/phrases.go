@@ -3,6 +3,7 @@
 package phrases
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,22 +28,12 @@ func FoldedIn(s string, set Set) bool {
 
 // HasAny reports whether the set has one of the words.
 func HasAny(list []string, set Set) bool {
-	for _, w := range list {
-		if set[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(w string) bool { return set[w] })
 }
 
 // ContainsAny reports whether s contains one of the phrases.
 func ContainsAny(s string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(s, p) })
 }
 
 // HasPrefixAny returns the first of the phrases that s starts with.

@@ -61,21 +61,8 @@ func unwrapped(s string, all bool) string {
 	return s
 }
 
-const byteOrderMark = "\ufeff"
-
 // trim takes off white space, NUL and byte order marks.
-func trim(s string) string {
-	for {
-		t := strings.TrimPrefix(strings.TrimSuffix(blank.Trim(s), byteOrderMark), byteOrderMark)
-		if len(t) == len(s) {
-			return s
-		}
-		s = t
-	}
-}
-
-// blank is white space, and NUL.
-var blank = textsafe.BytesOf("", " \t\r\n\v\f\x00")
+func trim(s string) string { return strings.Trim(s, " \t\r\n\v\f\x00\ufeff") }
 
 // unfenced takes off a fence around the whole text.
 func unfenced(s string) string {

@@ -87,7 +87,7 @@ func decodeMemory(b []byte, reme reMe) (Memory, error) {
 	if err := json.Unmarshal(ours.Memoryd, &x, strict); err != nil {
 		return Memory{}, notALine(err)
 	}
-	var w shownMemory
+	var w memoryLine
 	if err := json.Unmarshal(b, &w, lenient); err != nil {
 		return Memory{}, notALine(err)
 	}
@@ -95,7 +95,7 @@ func decodeMemory(b []byte, reme reMe) (Memory, error) {
 }
 
 // memory puts together what stands in both halves of the line.
-func (x *exact) memory(w *shownMemory) (Memory, error) {
+func (x *exact) memory(w *memoryLine) (Memory, error) {
 	if x.Version < 1 || x.Tool == nil || x.Tool.Workspace != w.WorkspaceID || x.Tool.Tool != w.WhenToUse ||
 		len(x.Calls) != len(w.ToolCallResults) || x.Tool.Kept != len(x.Calls) {
 		return Memory{}, invalid("the line contradicts its metadata.memoryd")
@@ -141,17 +141,6 @@ type memoryLine struct {
 		GuidelineRevision int64          `json:"guideline_revision"`
 		Memoryd           jsontext.Value `json:"memoryd"`
 	} `json:"metadata"`
-}
-
-// shownMemory is what is read back of a memoryLine.
-type shownMemory struct {
-	WorkspaceID     string `json:"workspace_id"`
-	WhenToUse       string `json:"when_to_use"`
-	Content         string `json:"content"`
-	ToolCallResults []struct {
-		Input  jsontext.Value `json:"input"`
-		Output string         `json:"output"`
-	} `json:"tool_call_results"`
 }
 
 // exact is the memory as an export has it. What the line says anyway (the

@@ -76,8 +76,7 @@ func (p *pendingSet) retryAt(c *pendingCall, notBefore time.Time) {
 	c.notBefore = notBefore
 }
 
-// claim leases up to limit calls that may be tried at now, oldest first. The
-// copies carry the time before the lease.
+// claim leases up to limit calls that may be tried at now, oldest first.
 func (p *pendingSet) claim(now time.Time, lease time.Duration, limit int) []pendingCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,13 +93,4 @@ func (p *pendingSet) claim(now time.Time, lease time.Duration, limit int) []pend
 		due[i].notBefore = now.Add(lease)
 	}
 	return out
-}
-
-// release takes leases back that were not used.
-func (p *pendingSet) release(claimed []pendingCall) {
-	for i := range claimed {
-		if c := p.findSeq(claimed[i].tool, claimed[i].seq); c != nil {
-			p.retryAt(c, claimed[i].notBefore)
-		}
-	}
 }

@@ -147,14 +147,10 @@ func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration,
 		return nil, nil
 	}
 	out, err := s.readClaimed(ctx, claimed)
-	if err != nil {
-		s.w.pend.release(claimed)
-		return nil, err
-	}
 	for i := range out {
 		out[i].Evaluation.NotBefore = now.Add(lease)
 	}
-	return out, nil
+	return out, err
 }
 
 // readClaimed reads the calls, less those judged or let go in the meantime.

@@ -2,9 +2,6 @@ package metrics
 
 import (
 	"maps"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type panics struct {
@@ -30,9 +27,11 @@ func (r *Registry) Quotas(refused func() map[string]int64) {
 	Pull(r, func() quotas { return quotas{refused()} })
 }
 
+type requests struct {
+	InFlight int64 `metric:"http_requests_in_flight" help:"Running requests."`
+}
+
 // InFlight sets the source of the number of running requests, which is called at each scrape.
 func (r *Registry) InFlight(n func() int64) {
-	promauto.With(r.prom).NewGaugeFunc(
-		prometheus.GaugeOpts{Namespace: namespace, Name: "http_requests_in_flight", Help: "Running requests."},
-		func() float64 { return float64(n()) })
+	Pull(r, func() requests { return requests{n()} })
 }
