@@ -188,14 +188,7 @@ func (d *Doc) Str(i int32) string {
 
 // Strings returns all kept strings, decoded, one per line.
 func (d *Doc) Strings() string {
-	size := 0
-	for i := range d.Nodes {
-		if n := &d.Nodes[i]; n.Kind == String {
-			size += len(n.Val) + 1
-		}
-	}
 	var b strings.Builder
-	b.Grow(size)
 	for i := range d.Nodes {
 		if d.Nodes[i].Kind == String {
 			b.WriteString(d.Str(int32(i)))
