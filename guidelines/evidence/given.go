@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"hash/maphash"
-	"math"
 	"slices"
 	"strings"
 
@@ -96,10 +95,7 @@ func (r *run) place(tool string) (at int, ok bool) {
 			return 0, false
 		}
 		at = len(r.tools)
-		r.tools, r.good, r.counts = append(r.tools, tool), append(r.good, 0), append(r.counts, 0)
-	}
-	if r.counts[at] < math.MaxUint8 {
-		r.counts[at]++
+		r.tools, r.good = append(r.tools, tool), append(r.good, 0)
 	}
 	r.answers++
 	r.good[at] = r.answers

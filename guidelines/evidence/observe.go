@@ -91,8 +91,7 @@ func partsOrSays(r rune) bool { return r == ' ' || r >= utf8.RuneSelf }
 // run is what is remembered of one run.
 type run struct {
 	tools  []string
-	good   []int   // when each of these was called last, of the good calls
-	counts []uint8 // how many good calls each of these had, at most 255
+	good   []int // when each of these was called last, of the good calls
 	values map[uint64]stood
 	given  map[uint64]string // by the hash of a value, the use of it
 	names  map[use]string
@@ -157,7 +156,6 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	}
 	if ob.Named {
 		ob.Last, ob.Newest = r.last(ob.leaves), r.newest(n)
-		ob.Counts = slices.Clone(r.counts[:n])
 		ob.Fresh = r.fresh(ob.leaves, !wrong(c))
 		ob.Again = r.again(maphash.Comparable(seed, c.Tool)^maphash.Bytes(seed, c.Input), !wrong(c))
 	}

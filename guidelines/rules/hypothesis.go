@@ -42,8 +42,6 @@ const (
 	equal
 	notAfter
 	isAfter
-	uneven
-	offIndex // as many as calls of another tool made
 	aboveWithout
 	has
 	says    // it was answered as hosts document it
@@ -143,14 +141,6 @@ var conditions = []condition{
 		name: "is_after", finer: true, line: "Give no {q} that comes before {p}",
 		holds: func(h *hypothesis, r *row, v value) bool { w := r.get(h.q); return v != w && !v.before(w) },
 	},
-	uneven: {name: "uneven", line: "Give as many elements in {p} as in {q}", holds: func(h *hypothesis, r *row, v value) bool {
-		w := r.get(h.q)
-		return v.kind == number && w.kind == number && v.num != w.num
-	}},
-	offIndex: {name: "off_index", holds: func(h *hypothesis, r *row, v value) bool {
-		n, known := r.count(h.tool)
-		return known && v.kind == number && v.num > n-h.bound
-	}},
 	aboveWithout: {
 		name: "above_without", line: "Give {q} where {p} is over {bound}{narrow}",
 		holds: func(h *hypothesis, r *row, v value) bool {

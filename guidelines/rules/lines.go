@@ -54,11 +54,6 @@ func (h *hypothesis) varied(narrow string, shown []string) string {
 	switch h.what {
 	case is, notIn:
 		return h.choice(narrow, shown)
-	case offIndex:
-		if h.bound == 0 {
-			return "Keep {p} at most the number of `{tool}` calls in the run"
-		}
-		return "Keep {p}, from 0, below the number of `{tool}` calls in the run"
 	case begins:
 		if strings.Trim(h.set[0], "`") == "" {
 			return "Give no {p} that begins with backticks"
@@ -127,12 +122,8 @@ var propertyLines = map[string]string{
 }
 
 func (h *hypothesis) ofProperty() string {
-	switch h.what {
-	case offStep:
+	if h.what == offStep {
 		return "Give {amount} in steps of {bound}"
-	case uneven:
-		return conditions[h.what].line
-	default:
 	}
 	_, property := base(h.p)
 	return propertyLines[property]

@@ -302,16 +302,3 @@ func affix(s string) bool {
 	word := strings.TrimFunc(s, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsPunct(r) || r == '+' })
 	return s != "" && len(s) <= valueLimit && (word == "" && len(s) <= 3 || len(s) > 1 && shown(word) && !strings.Contains(word, "/"))
 }
-
-// unevens are the hypotheses that a list has not as many elements as another one.
-func (c *column) unevens(others []column) (out []hypothesis) {
-	for i := range others {
-		if q := &others[i]; c.counts() && q.counts() && listOf(c.name) == listOf(q.name) && len(c.nums) >= minGood && len(q.nums) >= minGood {
-			out = append(out, hypothesis{what: uneven, p: c.name, q: q.name})
-		}
-	}
-	return out
-}
-
-// counts reports whether it is how many elements a list has.
-func (c *column) counts() bool { return strings.HasSuffix(c.name, ofItems) }

@@ -346,23 +346,6 @@ func TestALengthIsTestedOnTextsThatDiffer(t *testing.T) {
 	}
 }
 
-// Names and values belong together.
-func TestAListIsHeldAgainstTheSizeOfAnother(t *testing.T) {
-	var calls []Call
-	for i := range 40 {
-		n := 1 + i%4
-		input := `{"names":[%s"x"],"values":[%s1]}`
-		if i%5 == 0 {
-			calls = append(calls, bad(i, fmt.Sprintf(input, strings.Repeat(`"x",`, n-1), strings.Repeat(`1,`, n+i%3)), "names do not fit"))
-		} else {
-			calls = append(calls, good(i, fmt.Sprintf(input, strings.Repeat(`"x",`, n-1), strings.Repeat(`1,`, n-1))))
-		}
-	}
-	if got := lines(Find("own", calls)); got != "Give as many elements in `names` as in `values`\n" {
-		t.Errorf("got %q", got)
-	}
-}
-
 // Ranges of a sheet are written alike, however long they are: those of good calls tell the form, not how many digits it has.
 func TestALongerNumberInAFormIsNoOtherForm(t *testing.T) {
 	var calls []Call

@@ -38,7 +38,6 @@ func opening(s string) string {
 // value.
 func (s *search) propose(cols []column) []hypothesis {
 	out, rows := hypotheses(s.proposed), s.rows
-	before := orders(rows)
 	for i := range cols {
 		c := &cols[i]
 		if _, property := base(c.name); property == ofType {
@@ -47,7 +46,6 @@ func (s *search) propose(cols []column) []hypothesis {
 		} else if s.hints && c.property() {
 			continue
 		}
-		out = append(out, c.unevens(cols[i+1:])...)
 		if out = append(out, c.alone(rows, s.hints)...); c.property() {
 			continue
 		}
@@ -74,13 +72,12 @@ func (s *search) propose(cols []column) []hypothesis {
 		if !s.hints {
 			out = append(out, s.lasts(c.name)...)
 			out = append(out, s.named(c.name)...)
-			out = append(out, c.indexes(before)...)
 		}
 	}
 	if s.where != "" {
 		return out
 	}
-	if out = append(out, before...); s.hints {
+	if out = append(out, orders(rows)...); s.hints {
 		return out // of so many pairs, one call tells nothing
 	}
 	if among(rows, func(r *row) bool { return r.Bad && r.Again }) {

@@ -72,8 +72,6 @@ type Seen struct {
 	// Newest are the places in Before of tools in the order of their last good answers, the newest
 	// first. Where it is empty and Before is not, it and Last are unknown.
 	Newest []uint8 `json:"b,omitempty"`
-	// Counts say how many good calls of each of the tools in Before there were, at most 255; empty where that is unknown.
-	Counts []uint8 `json:"ct,omitempty"`
 	// Again reports that the run made the same call before, and it worked.
 	Again bool `json:"ag,omitzero"`
 	// World reports that it was compared with what the workspace knew: else Strange and Taken are unknown.
@@ -303,7 +301,7 @@ func (r *Rule) Against(newer []bool) int {
 // can be checked only if the run is known.
 func (r *Rule) About() bool {
 	switch r.when.what {
-	case unseen, nowhere, taken, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, offIndex, again:
+	case unseen, nowhere, taken, outdated, inState, notBefore, notAgain, exceeds, lastIs, lastNotIn, unknown, again:
 		return true
 	default:
 		return false

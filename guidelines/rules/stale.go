@@ -1,10 +1,6 @@
 package rules
 
-import (
-	"math"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // rank is the place of a tool among those that answered well before in the run, the newest first;
 // of one that did not, the place after all.
@@ -36,36 +32,3 @@ func (s *search) renewals() (out []hypothesis) {
 	}
 	return out
 }
-
-// count is how many good calls of a tool the run had before; false where that is not known.
-func (r *row) count(tool string) (n float64, known bool) {
-	at := slices.Index(r.Before, tool)
-	if at < 0 {
-		return 0, r.Named && len(r.Before) == len(r.Counts) && len(r.Before) < MaxBefore
-	}
-	if at >= len(r.Counts) || r.Counts[at] == math.MaxUint8 {
-		return 0, false
-	}
-	return float64(r.Counts[at]), true
-}
-
-// indexes are the hypotheses that a number is no index of what the calls of another tool made, from 0 or from 1: of a
-// tool that has a word of the parameter's name, as add_table and table_index. Others are too many to try.
-func (c *column) indexes(tools []hypothesis) (out []hypothesis) {
-	if !c.numeric || len(c.nums) < minGood {
-		return nil
-	}
-	words := wordsOfName(c.name)
-	for i := range tools {
-		if !slices.ContainsFunc(wordsOfName(tools[i].tool), func(w string) bool { return slices.Contains(words, w) }) {
-			continue
-		}
-		for _, from := range [...]float64{1, 0} {
-			out = append(out, hypothesis{what: offIndex, p: c.name, tool: tools[i].tool, bound: from})
-		}
-	}
-	return out
-}
-
-// wordsOfName are the words of a name, in small letters.
-func wordsOfName(name string) []string { return wordsIn(strings.ReplaceAll(snake(name), "_", " ")) }
