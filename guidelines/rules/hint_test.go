@@ -74,3 +74,31 @@ func TestACallThatFoundNothingGivesNoHint(t *testing.T) {
 		}
 	}
 }
+
+// A value that was given before, or a number that came without another parameter, may be why one call failed, and was the
+// reason as often as not. Three such calls tell.
+func TestOneFailureTellsNothingOfAValueTakenNorOfWhatANumberNeeds(t *testing.T) {
+	history := func(failures int) (calls []Call) {
+		for i := range 24 {
+			c := call(2*i, fmt.Sprintf(`{"name":"n%d","size":%d}`, i, 1+i%5), "")
+			c.World = true
+			if i%4 == 3 && failures > 0 {
+				c = call(2*i, fmt.Sprintf(`{"name":"n%d","size":%d}`, i-1, 40+i), "E17")
+				c.World, c.Taken = true, []string{"name"}
+				failures--
+			} else if i%4 == 1 {
+				c = call(2*i, fmt.Sprintf(`{"name":"n%d","size":%d,"unit":"kg"}`, i, 40+i), "")
+				c.World = true
+			}
+			calls = append(calls, c)
+		}
+		return calls
+	}
+	for failures, want := range map[int]bool{1: false, 6: true} {
+		calls := history(failures)
+		found := lines(Find("t", calls)) + lines(Hints("t", calls, nil))
+		if strings.Contains(found, "no good call gave before") != want || strings.Contains(found, "`unit`") {
+			t.Errorf("%d failures: %q", failures, found)
+		}
+	}
+}

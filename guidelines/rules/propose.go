@@ -59,11 +59,8 @@ func (s *search) propose(cols []column) []hypothesis {
 				continue
 			}
 			out = append(out, c.beside(q, i < j)...)
-			if c.numeric {
-				out = append(out, aboveWithouts(rows, c, q.name)...)
-			}
 			if c.numeric && !s.hints {
-				out = append(out, limits(rows, c.name, q.name)...)
+				out = append(append(out, aboveWithouts(rows, c, q.name)...), limits(rows, c.name, q.name)...)
 			}
 		}
 		from := s.sources(c.name)
@@ -99,7 +96,7 @@ func (s *search) inWorld(p string, sources []hypothesis) (out []hypothesis) {
 		}
 		out = append(out, h)
 	}
-	if among(s.rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
+	if !s.hints && among(s.rows, func(r *row) bool { return r.Bad && slices.Contains(r.Taken, p) }) {
 		out = append(out, hypothesis{what: taken, p: p})
 	}
 	return out
