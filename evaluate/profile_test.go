@@ -171,10 +171,10 @@ func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
 // A tool that says what reads like a failure each time is known for it, in the next process too.
 func TestDoubtsThatAreUsualAreKnownAfterARestart(t *testing.T) {
 	said := []string{
-		"He who cannot forgive breaks the bridge over which he must pass", "The problem is never the problem",
-		"Nothing is so difficult but that it may be found out", "There is no bad weather, only wrong clothes",
-		"Fear not those who cannot lose", "No wind is favorable for one who has no port",
-		"Doubt is not pleasant, but certainty is absurd", "It is impossible to live without failing at something",
+		"He who hesitates has already lost the way", "The trouble with maps is that they age",
+		"All that is lost may yet be found", "Every mistake is a teacher in disguise",
+		"Silence is a source of great strength", "Rain falls on the wrong and the right alike",
+		"A closed mouth catches no flies", "The night is darkest before dawn breaks",
 	}
 	s := newFakeStore()
 	judge := func(d *Evaluator, i int, out string) float64 {

@@ -137,7 +137,7 @@ func TestADoubtIsHeldAgainstWhatIsUsualOfTheTool(t *testing.T) {
 		profile   *rules.Profile
 		score     float64
 	}{
-		"of a form that it never had":    {"ask", `{"message":"The question is too difficult","url":"http://127.0.0.1/help"}`, usual("ask", "a", -0.5), 0},
+		"of a form that it never had":    {"ask", `{"message":"The question is not allowed","url":"http://127.0.0.1/help"}`, usual("ask", "a", -0.5), 0},
 		"of a tool that nobody knows":    {"ask", "The question is too difficult", nil, 0},
 		"of one that is never clear":     {"ask", "The question is too difficult", usual("ask", "a", -0.5), 1},
 		"of one that another source saw": {"ask", "The question is too difficult", usual("ask", "b", -0.5), 0},

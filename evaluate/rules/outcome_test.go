@@ -58,7 +58,6 @@ func TestOutcomesByName(t *testing.T) {
 		"code in capitals and small": {"route", nil, `{"code":"NoRoute","message":"Impossible route between points"}`, 0, "score"},
 		"code of a success":          {"route", nil, `{"code":"Ok","message":"Route of 3 legs"}`, 1, ""},
 		"returned remark, well":      {"create_order", nil, `{"PO":"45","RETURN":[{"TYPE":"S","MESSAGE":"Order created"}]}`, 1, ""},
-		"status of an element":       {"label", nil, `{"status":{"title":"ok","statusCode":200},"items":[{"ref":"9","sstatus":{"title":"Bad Request","statusCode":400}}]}`, 0, ""},
 		"what failed":                {"add_items", nil, `{"success":{},"failed":{"0":{"code":400,"message":"no valid field"}}}`, 0, ""},
 		"nothing failed":             {"add_items", nil, `{"success":{"0":"AB12"},"failed":{}}`, 1, ""},
 		"some failed":                {"add_items", nil, `{"success":{"0":"AB12"},"failed":{"1":{"code":400}}}`, 0.5, ""},

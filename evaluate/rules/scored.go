@@ -25,7 +25,7 @@ const (
 	messageBar   = 0.5
 	contentBar   = 0.72
 	toldBar      = 0.95 // of a call whose source is known to report the tool's failures, and did not
-	nothingBar   = 0.7
+	nothingBar   = 0.75
 	soughtBar    = 0.2 // of a short message of a tool that looks for something
 	// sureBar is where a failure is certain: of outputs set aside .992 are failures from there on.
 	sureBar = 0.98

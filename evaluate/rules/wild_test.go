@@ -29,7 +29,6 @@ func TestSimulatorsAndAPIs(t *testing.T) {
 		"capital Message":           {"x", nil, `{"Message": "Authorization has been denied for this request."}`, 0, ""},
 		"wrapped html":              {"x", nil, `{"error": "", "response": "<!DOCTYPE html><html><head><title>404 Not Found</title></head></html>"}`, 0, ""},
 		"wrapped detail":            {"x", nil, `{"error": "", "response": "{'detail': 'Not Found'}"}`, 0, ""},
-		"wrapped data null":         {"x", nil, `{"error": "", "response": "{'data': None}"}`, 0.5, ""},
 		"field errors":              {"x", nil, `{"errors": {"country": "Country not found"}}`, 0, ""},
 		"result failed":             {"x", nil, `{"result": "failed", "reason": "bad signature"}`, 0, ""},
 		"error None text":           {"x", nil, `{"error": "None", "result": 5}`, 1, ""},

@@ -77,6 +77,9 @@ func Decode(compressed []byte) (*Model, error) {
 	return m, nil
 }
 
+// leastWeight is the smallest that is kept, in steps of the scale: most are smaller, and tell next to nothing.
+const leastWeight = 3
+
 // Encode encodes a model; equal weights give equal bytes.
 func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 	b := make([]byte, plainBytes)
@@ -89,7 +92,9 @@ func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
 		binary.LittleEndian.PutUint32(b[8*k:], math.Float32bits(float32(bias[k])))
 		binary.LittleEndian.PutUint32(b[8*k+4:], math.Float32bits(scale))
 		for i, w := range weights[k] {
-			b[headerBytes+k<<Bits+i] = byte(int8(math.Round(w / float64(scale))))
+			if step := math.Round(w / float64(scale)); math.Abs(step) >= leastWeight {
+				b[headerBytes+k<<Bits+i] = byte(int8(step))
+			}
 		}
 	}
 	var compressed bytes.Buffer
