@@ -162,7 +162,7 @@ func TestWhatIsToldOfParametersIsToldOfTheMembersOfElements(t *testing.T) {
 		},
 		{
 			"one after the other", `[{"from":%d,"to":1%d},{"from":200,"to":300}]`, `[{"from":1,"to":90},{"from":1%d,"to":%d}]`,
-			"Give a `to` in each of `v` that comes after `from`", `[{"from":1,"to":2},{"from":3,"to":2}]`, `[{"from":1,"to":2},{"from":3,"to":4}]`,
+			"Keep `from` before `to` in each of `v`", `[{"from":1,"to":2},{"from":3,"to":2}]`, `[{"from":1,"to":2},{"from":3,"to":4}]`,
 		},
 		{
 			"a length", `[{"c":"abc%c"},{"c":"abd"}]`, `[{"c":"abc"},{"c":"abcdefg%c"}]`,

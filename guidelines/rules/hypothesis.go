@@ -134,7 +134,7 @@ var conditions = []condition{
 		return v.plain() && v == r.get(h.q)
 	}},
 	notAfter: {
-		name: "not_after", line: "Give a {q} that comes after {p}",
+		name: "not_after", line: "Keep {p} before {q}",
 		holds: func(h *hypothesis, r *row, v value) bool { return !v.before(r.get(h.q)) },
 	},
 	isAfter: {
@@ -255,14 +255,14 @@ func hasField(state, field string) bool {
 }
 
 // ordered reports whether the order of two texts means something: they are written
-// alike, in digits and marks, as dates are.
+// alike, in digits and marks, as dates are, or are times.
 func ordered(a, b string) bool {
 	digits := false
 	for i := 0; len(a) == len(b) && i < len(a); i++ {
 		switch x, y := a[i], b[i]; {
 		case isDigit(x) && isDigit(y):
 			digits = true
-		case x != y, unicode.IsLetter(rune(x)) && x < utf8.RuneSelf:
+		case x != y, unicode.IsLetter(rune(x)) && x < utf8.RuneSelf && DateForm(a) == "":
 			return false
 		}
 	}

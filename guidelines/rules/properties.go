@@ -218,7 +218,7 @@ func (c *column) written(rows []row) (out []hypothesis) {
 		return strings.Index(usualMarks, a.set[0]) - strings.Index(usualMarks, b.set[0])
 	})
 	good := c.texts.of(1, 0)
-	if len(good) < minGood {
+	if len(good) < minGood || DateForm(good[0]) != "" { // how dates begin says when they were given
 		return out
 	}
 	like := good[len(good)/2] // sorted, so that what most begin with it does

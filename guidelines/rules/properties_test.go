@@ -146,6 +146,19 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 			}
 			return map[string]any{"data": strings.Repeat("x", n)}
 		}},
+		{"Keep `start` before `end`", func(r *rand.Rand, bad bool) map[string]any {
+			at := func() string {
+				return fmt.Sprintf("2026-07-%02dT%02d:%02d:00Z", 10+r.IntN(9), 10+r.IntN(9), 10+r.IntN(40))
+			}
+			a, b := at(), at()
+			for a == b {
+				b = at()
+			}
+			if (a < b) == bad {
+				a, b = b, a
+			}
+			return map[string]any{"start": a, "end": b}
+		}},
 		{"Give no `high` that comes before `low`", func(r *rand.Rand, bad bool) map[string]any {
 			low := r.IntN(9)
 			if bad {
@@ -171,6 +184,41 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 				t.Errorf("%s: of %s it holds: %t", found[0].Line, c.Input, found[0].Holds(p))
 			}
 		}
+	}
+}
+
+// A parameter and a member of it make no pair.
+func TestAParameterAndItsMemberAreNoPair(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 40 {
+		input, message := `{"q":"a"}`, ""
+		switch i % 4 {
+		case 0:
+			input, message = `{"q":"a","filters":{"owner_":{"eq":"x"}}}`, "filters: Invalid key owner_"
+		case 1:
+			input = `{"q":"b","filters":{"mode":{"eq":"x"}}}`
+		}
+		calls = append(calls, call(i, input, message))
+	}
+	if got := lines(Find("own", calls)); got != "Leave out `filters.owner_`\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// How the dates of some months begin is no rule.
+func TestHowDatesBeginIsNotTold(t *testing.T) {
+	t.Parallel()
+	var calls []Call
+	for i := range 40 {
+		at, message := fmt.Sprintf("2026-%02d-%02d", 1+i%9, 1+i%27), ""
+		if i%5 == 0 {
+			at, message = fmt.Sprintf("2031-%02d-%02d", 1+i%9, 1+i%27), "Date may not be in the future."
+		}
+		calls = append(calls, call(i, fmt.Sprintf(`{"at":%q,"n":%d}`, at, i%7), message))
+	}
+	if got := lines(Find("own", calls)); strings.Contains(got, "2026-") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -55,10 +55,10 @@ func (s *search) propose(cols []column) []hypothesis {
 		}
 		for j := range cols {
 			q := &cols[j]
-			if i == j || q.property() || listOf(c.name) != listOf(q.name) {
+			if i == j || q.property() || listOf(c.name) != listOf(q.name) || within(q.name, c.name) || within(c.name, q.name) {
 				continue
 			}
-			out = append(out, c.beside(q, i < j)...)
+			out = append(out, c.beside(rows, q, i < j)...)
 			if c.numeric && !s.hints {
 				out = append(append(out, aboveWithouts(rows, c, q.name)...), limits(rows, c.name, q.name)...)
 			}
@@ -105,9 +105,12 @@ func (s *search) inWorld(p string, sources []hypothesis) (out []hypothesis) {
 // beside are the hypotheses on whether two parameters are given together, and how their values compare;
 // those that say the same of both only for the first of the two. Of two that no good call gave, nothing shows that
 // they go wrong together alone, nor how their values compare.
-func (c *column) beside(q *column, first bool) (out []hypothesis) {
+func (c *column) beside(rows []row, q *column, first bool) (out []hypothesis) {
 	if first && c.spared && q.spared {
-		out = append(out, hypothesis{what: apart, p: c.name, q: q.name}, hypothesis{what: neither, p: c.name, q: q.name})
+		out = append(out, hypothesis{what: neither, p: c.name, q: q.name})
+		if together(rows, c.name, q.name) {
+			out = append(out, hypothesis{what: apart, p: c.name, q: q.name})
+		}
 		if c.good > 0 || q.good > 0 {
 			out = append(out, hypothesis{what: both, p: c.name, q: q.name})
 		}
@@ -122,6 +125,12 @@ func (c *column) beside(q *column, first bool) (out []hypothesis) {
 		out = append(out, hypothesis{what: equal, p: c.name, q: q.name})
 	}
 	return append(out, hypothesis{what: notAfter, p: c.name, q: q.name}, hypothesis{what: isAfter, p: c.name, q: q.name})
+}
+
+// together reports whether a good call gave both of two parameters: only then does it work.
+func together(rows []row, p, q string) bool {
+	both := func(one *row) bool { return one.get(p).kind != absent && one.get(q).kind != absent }
+	return among(rows, func(r *row) bool { return !r.Bad && r.some(listOf(p), both) })
 }
 
 // alone are the hypotheses on one parameter.

@@ -367,7 +367,7 @@ func TestTextsThatAreNoDatesHaveNoOrder(t *testing.T) {
 			calls = append(calls, call(2*i, fmt.Sprintf(`{"id":"z%d","mode":"list"}`, i), ""))
 		}
 	}
-	if got := lines(Find("own", calls)); strings.Contains(got, "comes after") {
+	if got := lines(Find("own", calls)); strings.Contains(got, "before") {
 		t.Errorf("an order of words is published: %q", got)
 	}
 }

@@ -143,16 +143,19 @@ func (h *hypothesis) widen(behind []*row) {
 
 // formsShown are the forms that can be told, with what their letters stand for.
 func formsShown(forms []string) (show []string) {
-	last := -1 // of those with letters
+	last, letter := -1, "" // of those with letters or digits
 	for _, f := range forms {
 		if name := dateForms[f]; name != "" {
 			show = append(show, name)
 		} else if plainForm.MatchString(f) && strings.Trim(f, "A .") != "" {
 			last, show = len(show), append(show, "`"+f+"`")
+			if strings.Contains(f, "A") {
+				letter = "A a letter, "
+			}
 		}
 	}
 	if last >= 0 {
-		show[last] += " (A a letter, 0 a digit)"
+		show[last] += " (" + letter + "0 a digit)"
 	}
 	return show
 }
@@ -444,6 +447,7 @@ var plainForm = regexp.MustCompile(`^[0-9A+#@$][0-9A .:/@-]{0,23}$`)
 var dateForms = map[string]string{
 	"0000-00-00": "YYYY-MM-DD", "00.00.0000": "DD.MM.YYYY", "00:00": "HH:MM",
 	"0000-00-00 00:00:00": "YYYY-MM-DD HH:MM:SS", "0000-00-00A00:00:00": "YYYY-MM-DDTHH:MM:SS", "0000-00-00A00:00:00A": "YYYY-MM-DDTHH:MM:SSZ",
+	"0000-00-00A00:00:00.000A": "YYYY-MM-DDTHH:MM:SS.sssZ", "0000-00-00A00:00:00+00:00": "YYYY-MM-DDTHH:MM:SS+HH:MM",
 }
 
 // sized reports whether a number may stand in a line as a bound.

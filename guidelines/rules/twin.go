@@ -47,5 +47,10 @@ func (c *candidate) besides(top *candidate) bool {
 func (h *hypothesis) isOf(top *candidate) bool {
 	of, _ := base(top.p)
 	p, _ := base(h.p)
-	return h.p == top.p || top.ofType() && p == of || strings.HasPrefix(p, of+".") || strings.HasPrefix(p, of+"[")
+	return h.p == top.p || top.ofType() && p == of || within(p, of)
+}
+
+// within reports whether a path is that of a member or an element of what is at another one.
+func within(path, of string) bool {
+	return strings.HasPrefix(path, of+".") || strings.HasPrefix(path, of+"[")
 }

@@ -62,8 +62,8 @@ func TestWhatNoGoodCallGaveIsNotToldWithAnother(t *testing.T) {
 	}
 }
 
-// Two parameters of which no good call gave one: that they exclude or need each other forbids less than that
-// each is wrong, and says as much. Else nobody would ever give them as they work, and nothing would refute it.
+// Two parameters of which no good call gave one: that they exclude each other, or that one needs the other, forbids less
+// than that each is wrong, and says as much. That both work together is told only where they did.
 func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		message, want string
@@ -75,7 +75,7 @@ func TestParametersThatNoGoodCallGaveAreToldTogether(t *testing.T) {
 			[]string{`{"a":1,"code":"x","unit":"m"}`, `{"a":1,"code":"y","unit":"m"}`},
 		},
 		"neither with one": {
-			"E17", "Give `batch` and `grade` together, or neither\n",
+			"E17", "Leave out `batch`\nLeave out `grade`\n",
 			[]string{`{"a":1}`, `{"a":1}`},
 			[]string{`{"a":1,"batch":"x"}`, `{"a":1,"grade":4}`},
 		},
