@@ -194,7 +194,8 @@ func (n *namer) parts(in map[string]value) map[string]string {
 			of[part] = p
 		}
 	}
-	if len(of) == 0 && len(in) > 0 && n.also == "path" {
+	_, limited := of["lines"] // as lists of records are, too
+	if n.also == "path" && len(in) > 0 && (len(of) == 0 || limited && len(of) == 1) {
 		return nil // it reads, lists or opens no files
 	}
 	for _, part := range []string{n.also, map[string]string{"old": "path"}[n.also]} {

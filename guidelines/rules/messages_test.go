@@ -68,6 +68,9 @@ func TestAToolThatReadsNoFilesHasNoRemedyForFiles(t *testing.T) {
 	if got := Remedy("read_query", "no such table: users", []byte(`{"query":"SELECT 1 FROM users"}`)); got != "" {
 		t.Errorf("a database has the remedy %q", got)
 	}
+	if got := Remedy("list_stages", "Only one of page and start can be used, not both", []byte(`{"limit":5}`)); got != "" {
+		t.Errorf("a list of records has the remedy %q", got)
+	}
 	if got := Remedy("read_file", "no such file: a", []byte(`{"target_file":"a"}`)); !strings.Contains(got, "Look for the file") {
 		t.Errorf("the control: %q", got)
 	}
