@@ -22,7 +22,7 @@ const (
 	longestChoice   = 24 // bytes of a value that is one of a few
 )
 
-// core words what the tool takes and what it returns.
+// core words what the tool takes, in good calls where there are some, and what it returns.
 func (f *findings) core(d *draft) {
 	name := code(f.tool.Tool)
 	if name == withheld {
@@ -32,7 +32,7 @@ func (f *findings) core(d *draft) {
 	unnamed := 0
 	for _, p := range f.evidence.Parameters {
 		switch {
-		case strings.ContainsAny(p.Path, ".["):
+		case strings.ContainsAny(p.Path, ".["), f.given(p) == 0:
 		case p.Sole:
 			unnamed++ // whoever sends it alone would write here
 		default:
@@ -43,25 +43,29 @@ func (f *findings) core(d *draft) {
 		d.add(coreFunction, 0, "Not enough data: no call of "+name+" is kept.", "none", coreValue)
 		return
 	}
-	took := "no parameters"
-	if len(top) > 0 {
+	took, of := "no parameters", count(f.evidence.Calls, "call")
+	if f.evidence.Good > 0 {
+		of = count(f.evidence.Good, "good call")
+	}
+	switch {
+	case len(top) > 0:
 		took = f.took(top, unnamed)
-	} else if len(f.evidence.Parameters) > 0 {
+	case unnamed > 0:
 		took = count(unnamed, "parameter") + ", known from one source alone"
 	}
-	d.add(coreFunction, 0, "In "+count(f.evidence.Calls, "call")+" "+name+" took "+took+".", "takes", coreValue, parametersGround)
+	d.add(coreFunction, 0, "In "+of+" "+name+" took "+took+".", "takes", coreValue, parametersGround)
 	d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
 }
 
 // took lists parameters, the most frequent first, and counts those without a name.
 func (f *findings) took(top []evidence.Parameter, unnamed int) string {
-	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
+	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return f.given(b) - f.given(a) })
 	var always, sometimes []described
 	for _, p := range top[:min(len(top), shownParameters)] {
-		if p.Given == p.Of {
+		if given := f.given(p); given == cmp.Or(f.evidence.Good, p.Of) {
 			always = append(always, f.describe(p, ""))
 		} else {
-			sometimes = append(sometimes, f.describe(p, "in "+number(float64(p.Given))))
+			sometimes = append(sometimes, f.describe(p, "in "+number(float64(given))))
 		}
 	}
 	text := enumerate(always)
@@ -195,13 +199,16 @@ func bySize(a, b evidence.ValueCount) int {
 // calls gave, where there are some.
 func (f *findings) members(path string) string {
 	var ms []described
-	outer := f.given(path)
+	outer := 0
 	for _, p := range f.evidence.Parameters {
+		if p.Path == path {
+			outer = f.given(p)
+		}
 		rest, ok := strings.CutPrefix(p.Path, path+"[].")
 		if !ok {
 			rest, ok = strings.CutPrefix(p.Path, path+".")
 		}
-		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || p.Sole || f.evidence.Good > 0 && p.Good == 0 {
+		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || p.Sole || f.given(p) == 0 {
 			continue
 		}
 		hint := f.hint(p)
@@ -212,7 +219,7 @@ func (f *findings) members(path string) string {
 		case p.Types[0] != "string" || hint != "":
 			m.note = noteOf(p.Types[0], hint)
 		}
-		if f.given(p.Path) < outer {
+		if f.given(p) < outer {
 			m.note = strings.TrimPrefix(m.note+", sometimes", ", ")
 		}
 		ms = append(ms, m)
@@ -221,16 +228,11 @@ func (f *findings) members(path string) string {
 }
 
 // given counts the good calls, or all where none was good, that gave a parameter.
-func (f *findings) given(path string) int {
-	for _, p := range f.evidence.Parameters {
-		if p.Path == path {
-			if f.evidence.Good > 0 {
-				return p.Good
-			}
-			return p.Given
-		}
+func (f *findings) given(p evidence.Parameter) int {
+	if f.evidence.Good > 0 {
+		return p.Good
 	}
-	return 0
+	return p.Given
 }
 
 // returns words the usual answer.

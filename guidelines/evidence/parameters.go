@@ -13,8 +13,8 @@ import (
 // the array a, "" an input that is plain text.
 type Parameter struct {
 	Path string `json:"path"`
-	// Types are the JSON types that occur, most frequent first; "integer" means that all
-	// numbers are whole.
+	// Types are the JSON types that occur, those of most good calls first; "integer" means that
+	// all numbers are whole.
 	Types []string `json:"types"`
 	// Given counts the calls that give it, of the Of calls in all.
 	Given int `json:"given"`
@@ -58,7 +58,7 @@ const (
 // column collects what the calls gave at one path.
 type column struct {
 	path         string
-	types        map[string]int
+	types        map[string]ValueCount
 	given, good  int
 	last         int // 1 + the call that was counted last
 	parties, fit backers
@@ -102,7 +102,7 @@ func columnsOf(obs []Observation, who *parties) (at map[string]*column, order []
 				if len(order) >= maxPaths || len(l.Path) > 4*maxValueBytes || l.Path == "" && l.Kind != rules.Text {
 					continue
 				}
-				c = &column{path: l.Path, types: map[string]int{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
+				c = &column{path: l.Path, types: map[string]ValueCount{}, values: map[string]*valueSeen{}, ends: map[uint64]ends{}}
 				at[l.Path] = c
 				order = append(order, c)
 			}
@@ -117,12 +117,16 @@ func (c *column) take(i int, ob *Observation, l *rules.Leaf, party uint64) {
 	if c.last != i+1 {
 		c.last = i + 1
 		c.given++
-		c.types[typeOf(l)]++
 		c.parties.add(party)
+		kind := typeOf(l)
+		n := c.types[kind]
+		n.Calls++
 		if ok {
+			n.Good++
 			c.good++
 			c.fit.add(party)
 		}
+		c.types[kind] = n
 	}
 	if l.Kind == rules.Number && ok {
 		e, known := c.ends[party]
@@ -174,8 +178,9 @@ func typeOf(l *rules.Leaf) string {
 }
 
 func (c *column) parameter(calls int, who *parties) Parameter {
-	if n := c.types["number"]; n > 0 { // some were whole by chance
-		c.types["number"] = n + c.types["integer"]
+	if n, some := c.types["number"]; some { // others were whole by chance
+		whole := c.types["integer"]
+		c.types["number"] = ValueCount{Calls: n.Calls + whole.Calls, Good: n.Good + whole.Good}
 		delete(c.types, "integer")
 	}
 	p := Parameter{Path: c.path, Given: c.given, Of: calls, Good: c.good, Distinct: len(c.values), Sole: who.sole(c.parties)}
@@ -183,7 +188,8 @@ func (c *column) parameter(calls int, who *parties) Parameter {
 		p.Types = append(p.Types, t)
 	}
 	slices.SortFunc(p.Types, func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.types[b], c.types[a]), strings.Compare(a, b))
+		x, y := c.types[a], c.types[b]
+		return cmp.Or(y.Good-x.Good, y.Calls-x.Calls, strings.Compare(a, b))
 	})
 	if c.good > 0 {
 		p.Sole = who.sole(c.fit)
