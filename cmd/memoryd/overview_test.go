@@ -98,7 +98,7 @@ func TestThreeClicksLeadFromAMistakeToItsCallsAndToTheAcceptedProposal(t *testin
 	review := p.get(part(first, `<a href="([^"]+)">Decide</a>`), 200)
 	p.post("/ui/release", 303, append(tool, "accept", "1", "id", part(review, `name="id" value="([^"]+)"`))...)
 	answer := p.api("POST", "/retrieve_tool_memory", `{"tool_names":"book_reservation","include_history":false}`, 200)
-	if strings.Contains(answer, "It books.") || !strings.Contains(answer, "In 54 calls") {
+	if strings.Contains(answer, "It books.") || !strings.Contains(answer, "In 24 good calls") {
 		t.Errorf("agents do not read what was accepted: %s", answer)
 	}
 }
