@@ -32,10 +32,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-var update = flag.Bool("update", false, "write openapi.json anew")
+var update = flag.Bool("update", false, "write openapi.json and docs.html anew")
 
-// TestTheDescriptionIsMadeFromTheTypes writes openapi.json from the routes, the types of their handlers and the comments
-// on them. With -update it keeps what it wrote.
+// TestTheDescriptionIsMadeFromTheTypes writes openapi.json, and the page that shows it, from the routes, the types of
+// their handlers and the comments on them. With -update it keeps what it wrote.
 func TestTheDescriptionIsMadeFromTheTypes(t *testing.T) {
 	d := describer{schemas: map[string]any{}, told: map[string]string{}, docs: readComments(t)}
 	doc := d.document((&server{}).endpoints())
@@ -52,14 +52,15 @@ func TestTheDescriptionIsMadeFromTheTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = append(want, '\n')
-	const name = "openapi.json"
-	if *update {
-		if err := os.WriteFile(name, want, 0o644); err != nil {
-			t.Fatal(err)
+	for name, want := range map[string][]byte{"openapi.json": want, "docs.html": pageOf(t, want)} {
+		if *update {
+			if err := os.WriteFile(name, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != string(want) {
-		t.Errorf("%s is not what the types say (%v): go test ./api -run %s -update", name, err, t.Name())
+		if got, err := os.ReadFile(name); err != nil || string(got) != string(want) {
+			t.Errorf("%s is not what the types say (%v): go test ./api -run %s -update", name, err, t.Name())
+		}
 	}
 }
 
