@@ -260,7 +260,7 @@ type growing struct {
 
 func (b *growing) Read(into []byte) (int, error) {
 	const size = 1 << 20
-	if b.sent > keptBody && b.rec.Body.Len() == 0 {
+	if b.sent > firstRoom && b.rec.Body.Len() == 0 {
 		b.t.Fatal("the body was read on before the request was turned away")
 	}
 	n := min(len(into), size-b.sent)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"memoryd"
@@ -170,9 +168,8 @@ func formOf(v any) jsonv2.Options {
 
 // encoded is an answer that is JSON already.
 type encoded struct {
-	body   []byte
-	tag    *tag          // once that was needed
-	buffer *bytes.Buffer // which the body is in, if it is free to be used again
+	body []byte
+	tag  *tag // once that was needed
 }
 
 // tag is the entity tag of an answer, and the headers that it is sent with, which are not changed.
@@ -187,32 +184,6 @@ func encode(v any) (encoded, error) {
 	}
 	body, err := jsonv2.Marshal(v, formOf(v))
 	return encoded{body: body}, err
-}
-
-// buffers are what answers are encoded into. One beyond roomyAnswer is not used again: it
-// grew by doubling, and would wait for each client with a small answer in it. The answer to
-// an add of 50 calls of 2 KB is within it: growing a buffer for each took 8 % of a call.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-const roomyAnswer = 512 << 10
-
-// encodeOnce is encode for an answer that is written once and then dropped.
-func encodeOnce(v any) (encoded, error) {
-	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
-	b.Reset()
-	err := jsonv2.MarshalWrite(b, v, formOf(v))
-	e := encoded{body: b.Bytes(), buffer: b}
-	if b.Cap() > roomyAnswer {
-		e.body, e.buffer = bytes.Clone(e.body), nil
-	}
-	return e, err
-}
-
-// drop lets the buffer of an answer that was written be used again.
-func (e encoded) drop() {
-	if e.buffer != nil {
-		buffers.Put(e.buffer)
-	}
 }
 
 // tagged gives the answer with its entity tag. It may be kept, and is asked for again by its tag.

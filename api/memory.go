@@ -170,12 +170,9 @@ func (s *server) retrieve(c echo.Context, body []byte, known remembered) (any, e
 			UnknownToolNames: got.Unknown,
 		},
 	}
-	if names.WholeHistory || names.RecentCalls > 0 || len(got.Unknown) > 0 {
-		return encodeOnce(found)
-	}
 	e, err := encode(found)
-	if err != nil {
-		return nil, err
+	if err != nil || names.WholeHistory || names.RecentCalls > 0 || len(got.Unknown) > 0 {
+		return e, err
 	}
 	known.encoded, known.answer = e.tagged(), got
 	s.answers.keep(body, known)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"memoryd"
@@ -135,7 +134,7 @@ func (s *server) observe(c echo.Context, next echo.HandlerFunc) error {
 }
 
 // readBody reads a body of up to limit bytes, plain or gzipped; what of it has arrived
-// is reserved with the lease. begun is told the beginning of one that is larger than keptBody.
+// is reserved with the lease. begun is told the beginning of one that is larger than firstRoom.
 func readBody(r *http.Request, limit int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	var in io.Reader = r.Body
 	announced := r.ContentLength
@@ -157,37 +156,26 @@ func readBody(r *http.Request, limit int64, lease *admission.Lease, begun func(h
 	return body, err
 }
 
-// keptBody is the room of bodies that is used again. What arrives has at most nextRoom times
-// as much room made for it.
+// firstRoom is the room that is made for a body at first. What arrives has at most nextRoom times
+// as much made for it.
 const (
-	keptBody = 8 << 10
-	nextRoom = 16
+	firstRoom = 8 << 10
+	nextRoom  = 16
 )
-
-// bodies are for requests whose handlers keep nothing of the body, see handler, and for the
-// beginning of all.
-var bodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
-
-// giveBack lets the room of a body be used again.
-func giveBack(body []byte) {
-	if cap(body) == keptBody {
-		bodies.Put((*[keptBody]byte)(body[:keptBody]))
-	}
-}
 
 func readAll(in io.Reader, limit, announced int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
 		return nil, tooLarge()
 	}
-	first := int64(keptBody)
+	first := int64(firstRoom)
 	if announced >= 0 {
-		first = min(announced+1, keptBody)
+		first = min(announced+1, firstRoom)
 	}
 	if err := lease.Reserve(first); err != nil {
 		return nil, err
 	}
-	body := bodies.Get().(*[keptBody]byte)[:0] //nolint:forcetypeassert // the pool holds nothing else
+	body := make([]byte, 0, first)
 	for {
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -210,8 +198,7 @@ func readAll(in io.Reader, limit, announced int64, lease *admission.Lease, begun
 // is little beside it.
 func moreRoom(body []byte, limit, announced int64, lease *admission.Lease, begun func(head []byte) error) ([]byte, error) {
 	has := int64(cap(body))
-	defer giveBack(body)
-	if has == keptBody {
+	if has == firstRoom {
 		if err := begun(body); err != nil {
 			return nil, err
 		}

@@ -41,9 +41,6 @@ const (
 	updating
 	// tagged endpoints answer with an entity tag.
 	tagged
-	// passing endpoints keep nothing of the body once they have answered, so that its room
-	// is used again.
-	passing
 	// telemetry endpoints take OTLP: they answer in the encoding of the request.
 	telemetry
 	// uncached endpoints answer with what no cache may keep.
@@ -82,13 +79,13 @@ func (s *server) endpoints() []endpoint {
 		record, read, curate, admin = access.Record, access.Read, access.Curate, access.Admin
 	)
 	return slices.Concat(group("tool memory",
-		endpoint{"POST", "/add_tool_call_result", record, service | computing | updating | passing, of(s, s.addToolCallResult)},
+		endpoint{"POST", "/add_tool_call_result", record, service | computing | updating, of(s, s.addToolCallResult)},
 		endpoint{"POST", "/summary_tool_memory", record | read, service | updating, of(s, s.summaryToolMemory)},
 		endpoint{
-			"POST", "/retrieve_tool_memory", read, service | tagged | passing,
+			"POST", "/retrieve_tool_memory", read, service | tagged,
 			raw[wire.RetrieveRequest, wire.NamesResponse](s.retrieveToolMemory),
 		},
-		endpoint{"POST", "/preflight_tool_call", read, service | passing, of(s, s.preflightToolCall)},
+		endpoint{"POST", "/preflight_tool_call", read, service, of(s, s.preflightToolCall)},
 		endpoint{"POST", "/vector_store", read, service, of(s, s.vectorStore)},
 	), group("conversations",
 		endpoint{"POST", "/compact_conversation", record, withBody, gives[ops.Compacted](of(s, s.compactConversation))},
@@ -199,14 +196,10 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		}
 		var v any
 		waited := s.turn(c, workspace, e.traits&computing != 0, func() { v, err = s.compute(c, e, body, &lease) })
-		if err = cmp.Or(waited, err); err == nil && e.traits&passing != 0 { // what is wrong with a body is told by repeating it
-			defer giveBack(body)
-		}
 		if encoded, ok := v.(encoded); ok {
-			lease.Hold(int64(cap(encoded.body))) // what it takes, not what it says
-			defer encoded.drop()
+			lease.Hold(int64(len(encoded.body)))
 		}
-		return s.answer(c, e, v, err)
+		return s.answer(c, e, v, cmp.Or(waited, err))
 	}
 }
 
@@ -274,7 +267,7 @@ func (s *server) compute(c echo.Context, e endpoint, body []byte, lease *admissi
 	case nil, written, encoded:
 		return v, nil
 	}
-	return encodeOnce(v)
+	return encode(v)
 }
 
 func (s *server) answer(c echo.Context, e endpoint, v any, err error) error {
