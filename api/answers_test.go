@@ -32,21 +32,21 @@ func TestARememberedAnswerIsTheAnswer(t *testing.T) {
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	a := newAnswers()
+	s := newServer(testConfig(), Deps{})
 	known := remembered{encoded: encoded{body: []byte("{}")}}
 	for i := range 3 * maxAnswers {
-		a.keep(fmt.Append(nil, i), known)
+		s.keep(fmt.Append(nil, i), known)
 	}
-	if a.Len() > maxAnswers {
-		t.Errorf("%d answers are kept", a.Len())
+	if s.answers.Len() > maxAnswers {
+		t.Errorf("%d answers are kept", s.answers.Len())
 	}
-	a.keep([]byte("x"), known)
-	if _, ok := a.Get("x"); !ok {
+	s.keep([]byte("x"), known)
+	if _, ok := s.answers.Get("x"); !ok {
 		t.Error("the newest is not kept")
 	}
 	known.encoded.body = make([]byte, maxAnswerBytes+1)
-	a.keep([]byte("y"), known)
-	if _, ok := a.Get("y"); ok {
+	s.keep([]byte("y"), known)
+	if _, ok := s.answers.Get("y"); ok {
 		t.Error("an answer that is too large is kept")
 	}
 }

@@ -270,12 +270,7 @@ const (
 // answers remembers requests for guidelines and the encoded form of their answers: most
 // of what such a request costs is reading and writing the same JSON again. An encoding is
 // used only while the answer holds.
-type answers struct{ *lru.Cache[string, remembered] }
-
-func newAnswers() answers {
-	cache, _ := lru.New[string, remembered](maxAnswers) // it refuses only sizes below 1
-	return answers{cache}
-}
+type answers = lru.Cache[string, remembered]
 
 type remembered struct {
 	workspace string // as the request names it
@@ -285,8 +280,8 @@ type remembered struct {
 }
 
 // keep remembers an encoding, if it is small.
-func (a answers) keep(request []byte, known remembered) {
+func (s *server) keep(request []byte, known remembered) {
 	if len(request) <= maxAnswerRequest && len(known.encoded.body) <= maxAnswerBytes {
-		a.Add(string(request), known)
+		s.answers.Add(string(request), known)
 	}
 }

@@ -175,7 +175,7 @@ func (s *server) retrieve(c echo.Context, body []byte, known remembered) (any, e
 		return e, err
 	}
 	known.encoded, known.answer = e.tagged(), got
-	s.answers.keep(body, known)
+	s.keep(body, known)
 	return known.encoded, nil
 }
 

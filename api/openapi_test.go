@@ -155,7 +155,7 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 // depsOver is what newHandler works with.
 func depsOver(t testing.TB, s store.Store) Deps {
 	t.Helper()
-	reader := ops.MemoryReader{Store: s, Recent: 20, Cache: ops.NewStatisticsCache(100)}
+	reader := ops.MemoryReader{Store: s, Recent: 20}
 	curator := &revisions.Manager{
 		Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now,
 		Sourced: func(context.Context, memoryd.ToolRef, ...string) ([]memoryd.Call, error) { return nil, nil },
@@ -174,7 +174,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor,
 		Forecasts: preflight.NewCache(s, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
-		Ledger:    newBook(t, s), SummaryFailed: note,
+		Ledger:    newBook(t, s),
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}
 	return Deps{

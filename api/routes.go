@@ -45,6 +45,8 @@ const (
 	telemetry
 	// uncached endpoints answer with what no cache may keep.
 	uncached
+	// whole endpoints are about the whole server: a caller that is bound to workspaces is refused.
+	whole
 )
 
 // endpoint is a route. What it returns is answered as JSON, an encoded answer as it
@@ -102,7 +104,7 @@ func (s *server) endpoints() []endpoint {
 		endpoint{"GET", workspace + "/calls", read, computing, of(s, s.findCalls)},
 		endpoint{"GET", workspace + "/runs", read, computing, of(s, s.listRuns)},
 		endpoint{"GET", workspace + "/runs/:run", read, computing, of(s, s.getRun)},
-		endpoint{"GET", "/v1/sources", read, computing, of(s, s.listSources)},
+		endpoint{"GET", "/v1/sources", read, computing | whole, of(s, s.listSources)},
 		endpoint{"GET", workspace + "/corrections", read, 0, of(s, s.listCorrections)},
 		endpoint{"GET", tool + "/calls", read, computing, of(s, s.listCalls)},
 		endpoint{"GET", call, read, computing, of(s, s.getCall)},
@@ -134,11 +136,11 @@ func (s *server) services() []endpoint {
 		endpoint{"POST", "/v1/hooks/:host", record | read, withBody | computing, raw[inHost, wire.HookAnswer](s.receiveHook)},
 	), group("access",
 		endpoint{"GET", "/v1/session", known, 0, of(s, s.getSession)},
-		endpoint{"GET", "/v1/keys", admin, 0, of(s, s.listKeys)},
-		endpoint{"POST", "/v1/keys", admin, withBody | uncached, of(s, s.createKey)},
-		endpoint{"POST", "/v1/keys/:key/rotate", admin, withBody | uncached, of(s, s.rotateKey)},
-		endpoint{"DELETE", "/v1/keys/:key", admin, 0, of(s, s.revokeKey)},
-		endpoint{"GET", "/v1/audit", admin, computing, of(s, s.listAudit)},
+		endpoint{"GET", "/v1/keys", admin, whole, of(s, s.listKeys)},
+		endpoint{"POST", "/v1/keys", admin, withBody | uncached | whole, of(s, s.createKey)},
+		endpoint{"POST", "/v1/keys/:key/rotate", admin, withBody | uncached | whole, of(s, s.rotateKey)},
+		endpoint{"DELETE", "/v1/keys/:key", admin, whole, of(s, s.revokeKey)},
+		endpoint{"GET", "/v1/audit", admin, computing | whole, of(s, s.listAudit)},
 		endpoint{"DELETE", workspacePath + "/sources/:source", admin, 0, of(s, s.forgetSource)},
 	), group("service",
 		endpoint{"GET", "/health", public, free, raw[struct{}, wire.Health](s.health)},
@@ -175,6 +177,11 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := s.admit(c, e.role); err != nil {
 			return err
+		}
+		if e.traits&whole != 0 {
+			if err := everywhere(c.Request().Context()); err != nil {
+				return err
+			}
 		}
 		if e.traits&free != 0 {
 			v, err := e.serve(c, nil)

@@ -19,6 +19,7 @@ import (
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/labstack/echo/v4"
 )
 
@@ -123,7 +124,7 @@ type server struct {
 	cfg      Config
 	guards   []guard
 	inFlight atomic.Int64
-	answers  answers
+	answers  *answers
 	quota    *admission.Quota
 	reading  jsonv2.Options    // of requests
 	traits   map[string]traits // by the routes' paths
@@ -150,9 +151,8 @@ func NewHealth(cfg Config, d Deps) http.Handler {
 }
 
 func newServer(cfg Config, d Deps) *server {
-	s := &server{
-		Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), answers: newAnswers(), traits: map[string]traits{},
-	}
+	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), traits: map[string]traits{}}
+	s.answers, _ = lru.New[string, remembered](maxAnswers) // it refuses only sizes below 1
 	s.guards = []guard{s.room, s.hosts, sameOrigin(), s.localUsers}
 	return s
 }

@@ -28,8 +28,6 @@ import (
 
 func now() time.Time { return time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local) }
 
-func note(context.Context, memoryd.ToolRef, error) {}
-
 type kindJudge struct{}
 
 func (kindJudge) Prejudge(_ context.Context, calls []memoryd.Call) {

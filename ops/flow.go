@@ -232,10 +232,8 @@ type Deps struct {
 	Readers Readers
 	// Keyed reports whether API keys exist, by which calls are told apart.
 	Keyed func() bool
-	// SummaryFailed is called with the reason when a guideline was not written, and Corrected with
-	// each evaluation by a person.
-	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
-	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
+	// Corrected is called with each evaluation by a person.
+	Corrected func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
 	// Forget drops what a source recorded of a tool beside its history. ForgetSource drops the list
 	// entry of a source in a workspace.
 	Forget       func(ctx context.Context, ref memoryd.ToolRef, source string) error

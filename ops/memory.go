@@ -9,8 +9,6 @@ import (
 	"memoryd"
 	"memoryd/internal/stats"
 	"memoryd/store"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Memory is what an answer contains about one tool.
@@ -34,44 +32,27 @@ type MemoryReader struct {
 	}
 	// Recent is the number of newest calls in the recent statistics.
 	Recent int
-	// Cache caches statistics.
-	Cache *StatisticsCache
 }
 
 // Read returns the memory of ref with its newest calls, oldest first: all of them if calls is 0,
 // none if it is noCalls. The error for an unknown tool is NotFound.
-func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
-	tool, err := r.Store.Tool(ctx, ref)
-	if err != nil {
-		return Memory{}, err
-	}
-	return r.Complete(ctx, tool, calls)
-}
-
-// readChanged is Read for a tool that was just changed; it does not use the cache.
-func (r MemoryReader) readChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (m Memory, err error) {
+func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) (m Memory, err error) {
 	d, err := r.Store.Described(ctx, ref)
 	if err != nil {
 		return m, err
 	}
 	m = Memory{Tool: d.Tool, Statistics: stats.Of(d.Samples, r.Recent, d.Counters)}
-	r.Cache.keep(m.Tool, m.Statistics)
 	m.Calls, err = r.history(ctx, m.Tool, calls)
 	return m, err
 }
 
 // Complete adds statistics and calls to a tool; none where it was deleted meanwhile.
-func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (m Memory, err error) {
-	m.Tool = tool
-	if known, ok := r.Cache.find(tool); ok {
-		m.Statistics = known
-		m.Calls, err = r.history(ctx, tool, calls)
-		return m, err
+func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (Memory, error) {
+	m, err := r.Read(ctx, tool.ToolRef, calls)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return Memory{Tool: tool}, nil
 	}
-	if now, err := r.readChanged(ctx, tool.ToolRef, calls); !memoryd.IsKind(err, memoryd.NotFound) {
-		return now, err
-	}
-	return m, nil
+	return m, err
 }
 
 // MaxHistoryBytes limits the texts of one tool's calls in an answer; the oldest calls beyond it are
@@ -180,34 +161,4 @@ func (d *Deps) loadTools(ctx context.Context, r NamesRequest) (*loadedTools, err
 		return nil, refuse("No matching tool memories found")
 	}
 	return t, nil
-}
-
-// StatisticsCache caches the statistics of tools that are requested repeatedly without a change. It
-// is safe for concurrent use.
-type StatisticsCache struct {
-	byTool *lru.Cache[memoryd.ToolRef, computed]
-}
-
-type computed struct {
-	from memoryd.Tool // without its guideline, which statistics do not depend on
-	of   stats.Statistics
-}
-
-// NewStatisticsCache returns a cache for up to most tools, at about 400 bytes each.
-func NewStatisticsCache(most int) *StatisticsCache {
-	byTool, _ := lru.New[memoryd.ToolRef, computed](max(1, most)) // fails for less
-	return &StatisticsCache{byTool}
-}
-
-// find gives what was computed from just this state of the tool.
-func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
-	t.Guideline = memoryd.Guideline{}
-	known, ok := c.byTool.Get(t.ToolRef)
-	return known.of, ok && known.from == t
-}
-
-// keep remembers s.
-func (c *StatisticsCache) keep(t memoryd.Tool, s stats.Statistics) {
-	t.Guideline = memoryd.Guideline{}
-	c.byTool.Add(t.ToolRef, computed{t, s})
 }

@@ -257,9 +257,9 @@ func (o *ParseToolCallResult) memory(ctx context.Context, r *validCalls, t *coun
 	m.Tool.ToolRef = t.ref
 	switch {
 	case r.WholeHistory:
-		m, err = o.Reader.readChanged(ctx, t.ref, 0)
+		m, err = o.Reader.Read(ctx, t.ref, 0)
 	case !r.Async:
-		m, err = o.Reader.readChanged(ctx, t.ref, noCalls)
+		m, err = o.Reader.Read(ctx, t.ref, noCalls)
 	}
 	if err == nil && !r.WholeHistory {
 		m.Calls, err = o.sent(ctx, r, t, appended)

@@ -73,7 +73,7 @@ func (o *SummaryToolMemory) Run(ctx context.Context, named namedTools) (*Summari
 			}
 			done[i].Calls = slices.Clone(newest(done[i].Calls, o.Params.RecentCallCount)) // the others may go
 			if done[i].Failed != nil {
-				o.SummaryFailed(ctx, ref, done[i].Failed)
+				o.Logger.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", done[i].Failed)
 			}
 			return nil
 		})

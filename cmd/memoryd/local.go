@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -242,15 +241,13 @@ func (c stopCmd) Run(std streams) error {
 }
 
 // certificate is that of the server. Its files are looked at again when a
-// connection begins, at most once a second, and after SIGHUP: who renews it need
-// not tell.
+// connection begins, and after SIGHUP: who renews it need not tell.
 type certificate struct {
 	files api.TLS
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	held    *tls.Certificate
-	looked  time.Time
 	changed [2]time.Time // when the files were that are held
 }
 
@@ -258,10 +255,8 @@ func (c *certificate) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if now := time.Now(); now.Sub(c.looked) >= time.Second {
-			if c.looked = now; c.times() != c.changed {
-				c.reread()
-			}
+		if c.times() != c.changed {
+			c.reread()
 		}
 		return c.held, nil
 	}}
@@ -332,36 +327,28 @@ type connections struct {
 	asked   atomic.Int64 // when the last request came, as Unix nanoseconds
 
 	mu   sync.Mutex
-	open map[net.Conn]*list.Element // of all
-	all  *list.List                 // of *visitor; those that are silent stand in the order in which they fell silent
+	open map[net.Conn]visitor
 }
 
-// visitor is a connection, whether a request of it is under way, and since when.
+// visitor says whether a request of a connection is under way, and since when.
 type visitor struct {
-	conn  net.Conn
 	busy  bool
 	since time.Time
 }
 
 func newConnections(most int) *connections {
-	return &connections{most: most, open: map[net.Conn]*list.Element{}, all: list.New()}
+	return &connections{most: most, open: map[net.Conn]visitor{}}
 }
 
 // changed is a hook for http.Server.ConnState.
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el := c.open[conn]
+	_, known := c.open[conn] // else it was too much
 	switch {
-	case state == http.StateNew:
-		c.open[conn] = c.all.PushBack(&visitor{conn: conn, since: time.Now()})
-	case el == nil: // it was too much
-	case state == http.StateActive, state == http.StateIdle:
-		v := el.Value.(*visitor) //nolint:forcetypeassert // it holds nothing else
-		v.busy, v.since = state == http.StateActive, time.Now()
-		c.all.MoveToBack(el)
+	case state == http.StateNew, known && (state == http.StateActive || state == http.StateIdle):
+		c.open[conn] = visitor{state == http.StateActive, time.Now()}
 	default:
-		c.all.Remove(el)
 		delete(c.open, conn)
 	}
 	if len(c.open) > c.most {
@@ -371,13 +358,15 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 
 // closeSilent closes the connection that has been silent for longest.
 func (c *connections) closeSilent() {
-	for el := c.all.Front(); el != nil; el = el.Next() {
-		if v := el.Value.(*visitor); !v.busy { //nolint:forcetypeassert // it holds nothing else
-			c.all.Remove(el)
-			delete(c.open, v.conn)
-			_ = v.conn.Close()
-			return
+	var oldest net.Conn
+	for conn, v := range c.open {
+		if !v.busy && (oldest == nil || v.since.Before(c.open[oldest].since)) {
+			oldest = conn
 		}
+	}
+	if oldest != nil {
+		delete(c.open, oldest)
+		_ = oldest.Close()
 	}
 }
 
@@ -385,8 +374,8 @@ func (c *connections) closeSilent() {
 func (c *connections) busy(lately time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for el := c.all.Front(); el != nil; el = el.Next() {
-		if v := el.Value.(*visitor); v.busy || time.Since(v.since) < lately { //nolint:forcetypeassert // as above
+	for _, v := range c.open {
+		if v.busy || time.Since(v.since) < lately {
 			return true
 		}
 	}

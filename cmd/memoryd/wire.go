@@ -32,9 +32,6 @@ import (
 	"memoryd/store/backup"
 )
 
-// statisticsCached is how many tools' statistics are remembered.
-const statisticsCached = 4096
-
 // keyBurst is how many requests a key with a rate may send at once: what an agent's host
 // sends when it has been away.
 const keyBurst = 100
@@ -118,7 +115,7 @@ func (a *app) deps() ops.Deps {
 	redaction := ops.NewRedaction(a.store, a.cfg.Privacy, a.log, time.Now)
 	clean := redaction.Over(a.store)
 	originals := ops.Originals{Records: clean, Keep: a.cfg.Compact.KeepOriginals, Now: time.Now}
-	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount, Cache: ops.NewStatisticsCache(statisticsCached)}
+	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount}
 	mask := func(text string) string { return redaction.Text(context.Background(), text) }
 	a.audit = access.NewAudit(a.store, a.log, time.Now)
 	return ops.Deps{
@@ -131,7 +128,7 @@ func (a *app) deps() ops.Deps {
 		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Readers: transcripts.Readers{}, Redaction: redaction,
 		Keyed:  func() bool { return a.keys.Any() },
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
-		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
+		Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}
 }
 
@@ -217,10 +214,6 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 // dropped.
 func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.Review) {
 	a.log.InfoContext(ctx, "model's guideline reviewed", "workspace", ref.Workspace, "tool", ref.Tool, "kept", r.Kept, "dropped", r.Dropped)
-}
-
-func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
-	a.log.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
 }
 
 // models are the entries of the llm section that can be used: those with a key

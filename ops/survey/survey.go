@@ -90,7 +90,6 @@ type workspaceState struct {
 	asked    time.Time
 	done     chan struct{} // closed at the end of the reading under way; nil: none
 	dirty    map[string]bool
-	texts    map[string]string
 	rest     time.Duration // from the end of a reading to the next, at least
 	read     time.Time     // the end of the newest
 }
@@ -102,7 +101,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	b := s.states[workspace]
 	if b == nil {
 		s.makeRoom()
-		b = &workspaceState{snapshot: &Snapshot{Seen: Seen{Reading: true}}, dirty: map[string]bool{}, texts: map[string]string{}}
+		b = &workspaceState{snapshot: &Snapshot{Seen: Seen{Reading: true}}, dirty: map[string]bool{}}
 		b.snapshot.sum()
 		s.states[workspace] = b
 	}
@@ -177,7 +176,7 @@ func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, 
 	}
 	for tool, err := range store.AllTools(ctx, s.store, workspace) {
 		if err == nil {
-			err = s.take(ctx, next, tool, known[tool.Tool], dirty[tool.Tool], b)
+			err = s.take(ctx, next, tool, known[tool.Tool], dirty[tool.Tool])
 		}
 		if err != nil {
 			known := *before // what was known before, with the reason why there is no more
@@ -204,7 +203,7 @@ func (s *Survey) publish(b *workspaceState, snapshot *Snapshot) {
 }
 
 // take adds a tool to a snapshot, as it is known or as it is read now.
-func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, old *Tool, dirty bool, b *workspaceState) error {
+func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, old *Tool, dirty bool) error {
 	t := old
 	if old == nil || dirty || old.Revision != tool.Revision || old.Kept != tool.Kept {
 		var calls []memoryd.Call
@@ -216,7 +215,7 @@ func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, ol
 				break
 			}
 		}
-		t = summarise(tool, calls, b.text)
+		t = summarise(tool, calls)
 	} else {
 		fresh := *old
 		fresh.describe(tool)
@@ -231,16 +230,4 @@ func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, ol
 	next.Kept += t.Kept
 	next.Tools = append(next.Tools, t)
 	return nil
-}
-
-// text keeps one copy of a text that many calls share.
-func (b *workspaceState) text(s string) string {
-	if kept, known := b.texts[s]; known {
-		return kept
-	}
-	if len(b.texts) > 50_000 {
-		clear(b.texts)
-	}
-	b.texts[s] = s
-	return s
 }

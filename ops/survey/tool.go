@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"memoryd"
 	"memoryd/guidelines/effect"
@@ -121,8 +122,8 @@ const someCalls = 50
 const recentCalls = 20
 
 // summarise computes a tool's figures from its newest calls, which stand newest
-// first and have no bodies. text keeps one copy of equal texts.
-func summarise(tool memoryd.Tool, calls []memoryd.Call, text func(string) string) *Tool {
+// first and have no bodies.
+func summarise(tool memoryd.Tool, calls []memoryd.Call) *Tool {
 	t := &Tool{counts: effect.Count(calls), hours: map[int64][2]int{}}
 	t.Effect = t.counts.Effect()
 	causes := map[string]*Cause{}
@@ -130,7 +131,7 @@ func summarise(tool memoryd.Tool, calls []memoryd.Call, text func(string) string
 	var bad []bool
 	for i := range calls {
 		c := &calls[i]
-		line := lineOf(c, text)
+		line := lineOf(c)
 		t.count(c, &line, &seconds, causes)
 		if line.State == memoryd.Judged {
 			bad = append(bad, line.Score < memoryd.ScoreSuccess)
@@ -235,8 +236,11 @@ func (t *Tool) trend(bad []bool) {
 	}
 }
 
+// text is the one copy of a text that many calls share.
+func text(s string) string { return unique.Make(s).Value() }
+
 // lineOf is the line about a call.
-func lineOf(c *memoryd.Call, text func(string) string) Call {
+func lineOf(c *memoryd.Call) Call {
 	e, names := &c.Evaluation, memoryd.NamesOf(c.Metadata)
 	line := Call{
 		tool: c.Tool, Key: c.Key, Time: c.Time, State: e.State, Score: e.Score, Success: c.Success, Unsure: unsure(c),
