@@ -40,20 +40,17 @@ type guide struct {
 }
 
 type note struct {
-	text        string
-	version     int
-	description string // hash of the server's own description
+	text    string
+	version int
 }
 
 func (g *guide) on() bool { return g.mode == "meta" || g.mode == "description" }
 
-// shown gives the hash of a tool's description and the version of the guideline
-// that the client was shown with it; 0: none.
-func (g *guide) shown(tool string) (description string, version int) {
+// shown gives the version of the guideline that the client was shown with a tool; 0: none.
+func (g *guide) shown(tool string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n := g.notes[tool]
-	return n.description, n.version
+	return g.notes[tool].version
 }
 
 // enrich edits a response that lists tools: descriptions or _meta, never a
@@ -98,7 +95,7 @@ func (g *guide) learn(tools []loosejson.Members, nameOf func(string) string) {
 		if _, seen := g.notes[name]; seen || name == "" || len(g.notes) >= maxOpen {
 			continue
 		}
-		g.notes[name] = note{description: fingerprint(tool["description"])}
+		g.notes[name] = note{}
 		known[nameOf(name)] = name
 		names = append(names, nameOf(name))
 	}

@@ -228,9 +228,7 @@ func (w *Wrapper) record(c openCall, o outcome) {
 	add("mcp_server", cmp.Or(w.Name, w.calls.server))
 	add("agent_id", w.calls.client)
 	add("traceparent", c.traceparent)
-	described, shown := w.guide.shown(c.name)
-	add("description_hash", described)
-	if shown > 0 {
+	if shown := w.guide.shown(c.name); shown > 0 {
 		metadata["guideline_version"] = shown
 	}
 	if c.rounds > 0 {

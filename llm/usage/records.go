@@ -125,11 +125,7 @@ func (l *Ledger) Report(ctx context.Context, workspace string, from, to time.Tim
 // sum adds rows without the bound on their number.
 func (rs rows) sum(list []Row) {
 	for _, r := range list {
-		l := r.label()
-		if rs[l] == nil {
-			rs[l] = &Row{Tool: r.Tool, Op: r.Op, By: r.By}
-		}
-		rs[l].add(r)
+		rs.at(r.label()).add(r)
 	}
 }
 

@@ -64,12 +64,15 @@ func (rs rows) add(r Row) {
 			l.by, _, _ = strings.Cut(l.by, ":")
 		}
 	}
-	row := rs[l]
-	if row == nil {
-		row = &Row{Tool: l.tool, Op: l.op, By: l.by}
-		rs[l] = row
+	rs.at(l).add(r)
+}
+
+// at is the row with a label.
+func (rs rows) at(l label) *Row {
+	if rs[l] == nil {
+		rs[l] = &Row{Tool: l.tool, Op: l.op, By: l.by}
 	}
-	row.add(r)
+	return rs[l]
 }
 
 // sorted gives the rows by tool, op and who answered.
