@@ -51,9 +51,6 @@ func (s *server) compactConversation(ctx context.Context, r *compactRequest) (an
 }
 
 func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
-	if r.Messages == nil {
-		return in, missing("messages")
-	}
 	if err := checkNewName(r.Workspace, "workspace_id"); err != nil {
 		return in, err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -130,11 +131,21 @@ func (s *server) decode(body []byte, into any) error {
 	}
 	err := s.decodeObject(body, into)
 	if err == nil {
-		return nil
+		return required(reflect.ValueOf(into).Elem())
 	}
 	fault := memoryd.FaultOf(err, 0)
 	fault.Loc = append([]any{"body"}, fault.Loc...)
 	return fault
+}
+
+// required refuses a body without a member whose tag does not let it be left out.
+func required(body reflect.Value) error {
+	for i := range body.NumField() {
+		if name, left, _ := strings.Cut(body.Type().Field(i).Tag.Get("json"), ","); left == "" && body.Field(i).IsZero() {
+			return missing(name)
+		}
+	}
+	return nil
 }
 
 func (s *server) decodeObject(body []byte, into any) error {
@@ -262,8 +273,6 @@ func count(n *int64, name string) (int, error) {
 // as they stand, commas and outer spaces included.
 func (s *server) toolNames(v jsontext.Value) (names []string, err error) {
 	switch v.Kind() {
-	case 0:
-		return nil, missing("tool_names")
 	case '"':
 		for name := range strings.SplitSeq(memoryd.Unquote(v), ",") {
 			names = append(names, strings.TrimSpace(name))

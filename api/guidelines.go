@@ -110,12 +110,9 @@ func (s *server) getGuideline(ctx context.Context, in *versionQuery) (version gu
 }
 
 // checkDecision refuses a decision that is not one of the known.
-func checkDecision(given *string, known ...string) error {
-	if given == nil {
-		return missing("decision")
-	}
-	if !slices.Contains(known, *given) {
-		return invalid("enum", "Input should be '"+strings.Join(known, "' or '")+"'", fmt.Appendf(nil, "%q", *given), "decision")
+func checkDecision(given string, known ...string) error {
+	if !slices.Contains(known, given) {
+		return invalid("enum", "Input should be '"+strings.Join(known, "' or '")+"'", fmt.Appendf(nil, "%q", given), "decision")
 	}
 	return nil
 }
@@ -129,7 +126,7 @@ type guidelineDecision struct {
 
 // check refuses a decision that is not whole.
 func (d *guidelineDecision) check() error {
-	if err := checkDecision(d.Body.Decision, "pin", "unpin", "roll_back"); err != nil {
+	if err := checkDecision(*d.Body.Decision, "pin", "unpin", "roll_back"); err != nil {
 		return err
 	}
 	number := or(d.Body.Revision, 0)
@@ -208,9 +205,6 @@ type newLine struct {
 //
 // It becomes a new version, is marked as a person's, and stays when the guideline is updated.
 func (s *server) addLine(ctx context.Context, in *newLine) (out editedLine, err error) {
-	if in.Body.Section == nil {
-		return out, missing("section")
-	}
 	return s.onLine(ctx, in.ref(), in.Body.Text, in.Body.By, ops.Decision{Kind: "set", Section: *in.Body.Section})
 }
 
@@ -229,7 +223,7 @@ type lineDecision struct {
 // the program says. A statement of `pending` is published by `accept` and forgotten after `refuse`; after `wait` it waits again, and
 // what stood in its place is published again.
 func (s *server) decideLine(ctx context.Context, in *lineDecision) (out editedLine, err error) {
-	if err := checkDecision(in.Body.Decision, "set", "remove", "undo", "accept", "refuse", "wait"); err != nil {
+	if err := checkDecision(*in.Body.Decision, "set", "remove", "undo", "accept", "refuse", "wait"); err != nil {
 		return out, err
 	}
 	d := ops.Decision{Line: in.Line, Kind: *in.Body.Decision}

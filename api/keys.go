@@ -53,9 +53,6 @@ func (s *server) createKey(ctx context.Context, req *wire.KeyRequest) (made wire
 	if wanted.Roles, err = access.ParseRoles(req.Roles); err != nil {
 		return made, memoryd.Errorf(memoryd.Invalid, "%s", err)
 	}
-	if req.Workspaces == nil {
-		return made, missing("workspaces")
-	}
 	if !slices.Contains(req.Workspaces, allWorkspaces) {
 		wanted.Workspaces = req.Workspaces
 	}

@@ -75,9 +75,6 @@ func (s *server) addToolCallResult(ctx context.Context, in *addition) (out wire.
 }
 
 func checkAdd(req *addRequest) error {
-	if req.Items.list == nil {
-		return missing("tool_call_results")
-	}
 	return cmp.Or(checkNewName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"))
 }
 
@@ -210,13 +207,11 @@ func (s *server) namesOf(ctx context.Context, req *wire.RetrieveRequest) (n ops.
 func (s *server) preflightToolCall(ctx context.Context, req *wire.PreflightRequest) (out wire.PreflightResponse, err error) {
 	err = cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input),
 		checkName(req.Trajectory, "trajectory_id"), checkName(req.Session, "session_id"), checkName(req.Agent, "agent_id"))
-	switch {
-	case err != nil:
+	if err == nil && *req.ToolName == "" {
+		err = &ops.Refusal{Answer: "tool_name is required"}
+	}
+	if err != nil {
 		return out, err
-	case req.ToolName == nil:
-		return out, missing("tool_name")
-	case *req.ToolName == "":
-		return out, &ops.Refusal{Answer: "tool_name is required"}
 	}
 	return answer(ctx, s.Flows.PreflightToolCall, ops.PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(ctx, or(req.Workspace, "")), Tool: *req.ToolName}, Input: []byte(req.Input),
@@ -290,9 +285,6 @@ func sentenceOf(f *ops.Forecast) string {
 //
 // `list`, `delete`, `delete_ids`, `copy`, `dump` and `load`; the result is in `metadata.action_result`.
 func (s *server) vectorStore(ctx context.Context, req *wire.StoreRequest) (out wire.StoreResponse, err error) {
-	if req.Action == nil {
-		return out, missing("action")
-	}
 	checkTarget := checkName
 	if *req.Action == "copy" || *req.Action == "load" {
 		checkTarget = checkNewName

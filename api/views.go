@@ -209,9 +209,6 @@ type correction struct {
 //
 // A person's verdict beats the judge's, counts in the statistics, and is kept as a labelled example by which judges are measured.
 func (s *server) putEvaluation(ctx context.Context, in *correction) (out wire.StoredCall, err error) {
-	if in.Body.Score == nil {
-		return out, missing("score")
-	}
 	said := ops.Correction{
 		Score: *in.Body.Score, Summary: or(in.Body.Summary, ""), Evaluation: or(in.Body.Evaluation, ""), By: or(in.Body.By, ""),
 	}
