@@ -156,7 +156,7 @@ func (w *walk) answer(kind string, body []byte) []string {
 		return []string{fmt.Sprintf("a page with the title %q", between(string(body), "<title>", "</title>"))}
 	case strings.HasPrefix(kind, "text/plain"):
 		return []string{"text of which docs/metrics.md has the golden"}
-	case bytes.HasPrefix(body, []byte(`{"openapi"`)) || bytes.HasPrefix(body, []byte(`{"components"`)):
+	case bytes.HasPrefix(body, []byte("{\n \"components\"")):
 		return []string{"the description, which lists the operations of these files"}
 	}
 	var lines []string
