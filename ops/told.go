@@ -2,9 +2,10 @@ package ops
 
 import (
 	"encoding/json"
-	"sync"
 
 	"memoryd"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // maxToldRuns bounds the runs and tools of which Told remembers.
@@ -14,10 +15,7 @@ type toldOf struct{ workspace, session, tool string }
 
 // Told remembers which runs asked about which tools, and marks their later calls: told says whether
 // they got an answer, guideline_version which one.
-type Told struct {
-	mu   sync.Mutex
-	runs map[toldOf]told
-}
+type Told struct{ runs *lru.Cache[toldOf, told] }
 
 type told struct {
 	version int64 // 0: of a warning, or nothing
@@ -25,33 +23,29 @@ type told struct {
 }
 
 // NewTold returns an empty Told.
-func NewTold() *Told { return &Told{runs: map[toldOf]told{}} }
+func NewTold() *Told {
+	runs, _ := lru.New[toldOf, told](maxToldRuns) // it fails for no size
+	return &Told{runs}
+}
 
 // note takes that a run asked about a tool.
 func (t *Told) note(ref memoryd.ToolRef, run string, version int64, untold bool) {
-	if run == "" {
-		return
+	if run != "" {
+		of := toldOf{ref.Workspace, run, ref.Tool}
+		before, _ := t.runs.Get(of)
+		t.runs.Add(of, told{max(version, before.version), untold})
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.runs) >= maxToldRuns {
-		clear(t.runs)
-	}
-	of := toldOf{ref.Workspace, run, ref.Tool}
-	t.runs[of] = told{max(version, t.runs[of].version), untold}
 }
 
 // mark notes in the metadata of calls what their runs were told. What a caller says of it
 // stays.
 func (t *Told) mark(calls []memoryd.Call) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.runs) == 0 {
+	if t.runs.Len() == 0 {
 		return
 	}
 	for i := range calls {
 		c := &calls[i]
-		known, asked := t.runs[toldOf{c.Workspace, c.Run(), c.Tool}]
+		known, asked := t.runs.Get(toldOf{c.Workspace, c.Run(), c.Tool})
 		if !asked {
 			continue
 		}
