@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -20,7 +18,7 @@ const kept = "#memoryd: "
 
 // editTOML changes the lines of the entry that f gives, and no other byte.
 func editTOML(text []byte, key string, f rewrite) ([]byte, error) {
-	was, entries, err := readTOML(text, key)
+	entries, err := readTOML(text, key)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +33,7 @@ func editTOML(text []byte, key string, f rewrite) ([]byte, error) {
 	header := tomlHeader(key, name)
 	out, err := editTable(text, []string{key, name}, header, lines, entries[name] == nil)
 	if err == nil {
-		err = onlyChanged(was, out, key, name)
+		_, err = readTOML(out, key) // the entry may not fit into what is there
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the file stays unchanged: %w. Change it by hand:\n\n%s", err, header+"\n"+lines)
@@ -43,40 +41,19 @@ func editTOML(text []byte, key string, f rewrite) ([]byte, error) {
 	return out, nil
 }
 
-func readTOML(text []byte, key string) (whole map[string]any, entries map[string]json.RawMessage, err error) {
+func readTOML(text []byte, key string) (entries map[string]json.RawMessage, err error) {
+	var whole map[string]any
 	if err := toml.Unmarshal(text, &whole); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	entries = map[string]json.RawMessage{}
 	tables, _ := whole[key].(map[string]any)
 	for name, table := range tables {
 		if entries[name], err = json.Marshal(table); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return whole, entries, nil
-}
-
-// onlyChanged reports an error unless two files differ in one entry alone.
-func onlyChanged(was map[string]any, out []byte, key, name string) error {
-	now, _, err := readTOML(out, key)
-	if err != nil {
-		return fmt.Errorf("the entry does not fit into it: %w", err)
-	}
-	rest := func(whole map[string]any) map[string]any {
-		whole = maps.Clone(whole)
-		servers, _ := whole[key].(map[string]any)
-		servers = maps.Clone(servers)
-		delete(servers, name)
-		if whole[key] = servers; len(servers) == 0 {
-			delete(whole, key)
-		}
-		return whole
-	}
-	if !reflect.DeepEqual(rest(was), rest(now)) {
-		return errors.New("more than the entry would change")
-	}
-	return nil
+	return entries, nil
 }
 
 func tomlHeader(key, name string) string {
