@@ -27,11 +27,9 @@ type Options struct {
 	Logger *slog.Logger
 	// HTTP sends the requests; nil uses the client's own transport.
 	HTTP http.RoundTripper
-	// Observer is called after each attempt, from the goroutine of Complete, and must not block;
-	// may be nil.
-	Observer func(memoryd.Attempt)
 	// Tracer is called before each attempt and returns the context to send it in. The returned
-	// function end is called after the attempt, when it is complete; may be nil.
+	// function end is called after the attempt, when it is complete, from the goroutine of Complete,
+	// and must not block; may be nil.
 	Tracer Tracer
 }
 
@@ -42,10 +40,9 @@ type Tracer = func(ctx context.Context, a memoryd.Attempt) (within context.Conte
 type Client struct {
 	*limiter
 
-	key      string
-	http     *http.Client
-	observer func(memoryd.Attempt)
-	tracer   Tracer
+	key    string
+	http   *http.Client
+	tracer Tracer
 }
 
 // New returns a client. It makes no connection and starts no goroutine. It fails only if the
@@ -59,11 +56,8 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 	}
 	cfg.BaseURL = cmp.Or(cfg.BaseURL, openAIURL)
 	c := &Client{
-		limiter: newLimiter(cfg, cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))), key: key, observer: opts.Observer, tracer: opts.Tracer,
+		limiter: newLimiter(cfg, cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))), key: key, tracer: opts.Tracer,
 		http: &http.Client{Transport: cmp.Or[http.RoundTripper](opts.HTTP, newTransport(cfg)), CheckRedirect: noRedirect},
-	}
-	if c.observer == nil {
-		c.observer = func(memoryd.Attempt) {}
 	}
 	if c.tracer == nil {
 		c.tracer = func(ctx context.Context, _ memoryd.Attempt) (context.Context, func(memoryd.Attempt)) {

@@ -162,10 +162,12 @@ func TestACutAnswerIsAskedForOnceWithALargerCap(t *testing.T) {
 	}
 }
 
-func TestTheObserverHearsOfEachAttempt(t *testing.T) {
+func TestTheTracerHearsOfEachAttempt(t *testing.T) {
 	var heard []memoryd.Attempt
 	s := llmtest.New(llmtest.Script(llmtest.NoChoices(), llmtest.JSON(map[string]int{"score": 1})))
-	c := newClient(t, s, llm.Options{Observer: func(a memoryd.Attempt) { heard = append(heard, a) }}, nil)
+	c := newClient(t, s, llm.Options{Tracer: func(ctx context.Context, _ memoryd.Attempt) (context.Context, func(memoryd.Attempt)) {
+		return ctx, func(a memoryd.Attempt) { heard = append(heard, a) }
+	}}, nil)
 	p := prompt("w")
 	p.Tool = "search"
 	if _, err := c.ForOp("judge", 0).Complete(context.Background(), p); err != nil {

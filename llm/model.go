@@ -154,7 +154,6 @@ func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	}
 	c.release(r.job, t, f, usage)
 	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), usage
-	c.observer(a)
 	end(a)
 	return f
 }

@@ -119,7 +119,7 @@ type measurement struct {
 
 func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (err error) {
 	log := newLogger(cfg.Log, std.err)
-	if m.models, err = newModels(cfg, os.Getenv, log, nil, nil); err != nil {
+	if m.models, err = newModels(cfg, os.Getenv, log, nil); err != nil {
 		return err
 	}
 	llmName, params := ops.Settings[ops.ParseParams](cfg.Plan)

@@ -117,13 +117,16 @@ func (a *app) traceRequests() requestTracer {
 	return a.tracer
 }
 
-// attempted measures a request to a model and enters it into the ledger.
-func (a *app) attempted(t memoryd.Attempt) {
-	a.metrics.ModelRequest(t, a.prices[t.Model].Cost(t.Usage))
-	if t.Outcome == "cancelled" && t.Usage == (memoryd.Usage{}) {
-		return
+// attempt traces a request to a model, measures it and enters it into the ledger.
+func (a *app) attempt(ctx context.Context, t memoryd.Attempt) (context.Context, func(memoryd.Attempt)) {
+	ctx, end := a.tracer.Attempt(ctx, t)
+	return ctx, func(t memoryd.Attempt) {
+		end(t)
+		a.metrics.ModelRequest(t, a.prices[t.Model].Cost(t.Usage))
+		if t.Outcome != "cancelled" || t.Usage != (memoryd.Usage{}) {
+			a.ledger.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
+		}
 	}
-	a.ledger.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
 }
 
 // judged hears of each verdict: the ledger counts it, the comparison of judges takes it in.

@@ -72,7 +72,7 @@ func (a *app) wire(bare store.Store, getenv func(string) string) (http.Handler, 
 	a.runs(a.ledger.Start, a.ledger.Stop)
 	a.agreement = evaluate.NewAgreement(a.log)
 	var err error
-	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.tracer.Attempt); err != nil {
+	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempt); err != nil {
 		return nil, err
 	}
 	a.runs(nil, a.models.close)
@@ -221,16 +221,14 @@ func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.
 // works without any.
 type models map[string]*llm.Client
 
-func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(memoryd.Attempt),
-	traced llm.Tracer,
-) (models, error) {
+func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, traced llm.Tracer) (models, error) {
 	m := models{}
 	for name, c := range cfg.LLM {
 		key := getenv(c.APIKeyEnv)
 		if key == "" && c.BaseURL == "" {
 			continue
 		}
-		client, err := llm.New(c, key, llm.Options{Logger: log.With("llm", name), Observer: told, Tracer: traced})
+		client, err := llm.New(c, key, llm.Options{Logger: log.With("llm", name), Tracer: traced})
 		if err != nil {
 			return nil, fmt.Errorf("llm.%s: %w", name, err)
 		}
