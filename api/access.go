@@ -51,16 +51,6 @@ func (s *server) mount(e *echo.Echo, m Mount) {
 		methods = append(methods, http.MethodDelete, http.MethodOptions)
 	}
 	e.Match(methods, m.Path, func(c echo.Context) error {
-		var takes []string // a route of the API does, with other methods
-		for _, r := range e.Routes() {
-			if r.Path == c.Request().URL.Path {
-				takes = append(takes, r.Method)
-			}
-		}
-		if len(takes) > 0 && !slices.Contains(takes, c.Request().Method) {
-			c.Response().Header().Set(echo.HeaderAllow, strings.Join(takes, ", "))
-			return echo.ErrMethodNotAllowed
-		}
 		err := s.admit(c, m.Role)
 		if memoryd.IsKind(err, memoryd.Unauthenticated) && m.Login != "" &&
 			strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/html") {

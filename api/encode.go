@@ -77,13 +77,8 @@ func describe(err error) failure {
 
 // kindOfStatus names Echo's own errors: an unknown path, a wrong method.
 func kindOfStatus(status int) memoryd.Kind {
-	switch {
-	case status == http.StatusNotFound:
+	if status == http.StatusNotFound {
 		return memoryd.NotFound
-	case status == http.StatusRequestEntityTooLarge:
-		return memoryd.TooLarge
-	case status >= 500:
-		return memoryd.Internal
 	}
 	return memoryd.Invalid
 }

@@ -173,8 +173,6 @@ func readerOf(f reflect.StructField) func(q *query, into reflect.Value) {
 	switch reflect.New(f.Type).Elem().Interface().(type) {
 	case knownSpace:
 		return func(q *query, into reflect.Value) { into.SetString(workspaceOf(q.ctx(), text(q))) }
-	case newSpace:
-		return func(q *query, into reflect.Value) { into.SetString(q.ownWorkspace()) }
 	case cursor:
 		return func(q *query, into reflect.Value) { into.SetString(q.cursor()) }
 	case memoryd.CallKey:
@@ -290,10 +288,7 @@ func (q *query) path(name string) string {
 	if q.c.Request().URL.RawPath == "" {
 		return q.c.Param(name)
 	}
-	value, err := url.PathUnescape(q.c.Param(name))
-	if err != nil {
-		q.refuse("%s: not a valid path segment", name)
-	}
+	value, _ := url.PathUnescape(q.c.Param(name)) // net/http has read it
 	return value
 }
 
