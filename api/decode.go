@@ -260,13 +260,11 @@ func or[T any](member *T, otherwise T) T {
 
 // count reads a number of things.
 func count(n *int64, name string) (int, error) {
-	if n == nil {
-		return 0, nil
+	given := or(n, 0)
+	if given < 0 || given > 1<<31-1 {
+		return 0, invalid("int_type", "Input should be a valid integer of 0 or more", fmt.Append(nil, given), name)
 	}
-	if *n < 0 || *n > 1<<31-1 {
-		return 0, invalid("int_type", "Input should be a valid integer of 0 or more", fmt.Append(nil, *n), name)
-	}
-	return int(*n), nil
+	return int(given), nil
 }
 
 // toolNames takes a comma-separated string, or an array whose elements are names

@@ -62,9 +62,6 @@ func (b *bucket) wait(now time.Time, n float64) time.Duration {
 // take removes n units, into debt if need be; a negative n gives back, as far as there
 // is room: what was reserved too much has come in anew where the bucket is full.
 func (b *bucket) take(now time.Time, n float64) {
-	if b.rate == 0 {
-		return
-	}
 	b.fill(now)
 	b.level = min(b.depth, b.level-n)
 }
@@ -114,9 +111,6 @@ type pacer struct {
 }
 
 func (p *pacer) wait(now time.Time) time.Duration {
-	if p.rate == 0 {
-		return 0
-	}
 	return max(0, p.next.Sub(now))
 }
 

@@ -74,9 +74,6 @@ func (d *Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, er
 // unredacted puts the caller's own secrets back into a suggestion: with their placeholders it is no call. It is nil where
 // it is not known which secret one stands for.
 func unredacted(suggestion, redacted, input json.RawMessage) json.RawMessage {
-	if len(suggestion) == 0 || bytes.Equal(redacted, input) {
-		return suggestion
-	}
 	veiled, plain := scalars(redacted), scalars(input)
 	if len(veiled) != len(plain) {
 		return nil

@@ -61,9 +61,6 @@ type space struct {
 
 // dueIn is after which time a workspace may be counted again.
 func (u *space) dueIn(now time.Time) time.Duration {
-	if u.counted.IsZero() {
-		return 0
-	}
 	return max(0, countShare*u.took-now.Sub(u.counted))
 }
 

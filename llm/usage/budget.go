@@ -104,9 +104,6 @@ func (l *Limited) Name() string { return l.model.Name() }
 // Complete forwards the prompt. If a budget is used up, it returns a temporary *memoryd.ModelError
 // with the reason "budget", whose RetryAfter ends with the window of the budget.
 func (l *Limited) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
-	if !l.ledger.cfg.limited() {
-		return l.model.Complete(ctx, p)
-	}
 	guess := amount{1, int64(len(p.System)+len(p.User)+len(p.Schema)) / 4}
 	if err := l.ledger.hold(guess); err != nil {
 		return memoryd.Completion{}, err
