@@ -137,7 +137,10 @@ func readReply(r openai.ChatCompletionResponse) (memoryd.Completion, *fault) {
 		return done, newFault(badReply, "bad_reply", errNoChoices).temp().retried(1)
 	}
 	c := r.Choices[0]
-	done.Text = textOfMessage(c.Message)
+	done.Text = c.Message.Content
+	for _, part := range c.Message.MultiContent { // it has one or the other
+		done.Text += part.Text
+	}
 	switch {
 	case strings.TrimSpace(c.Message.Refusal) != "":
 		return done, newFault(final, "refused", errRefusal)
@@ -151,18 +154,6 @@ func readReply(r openai.ChatCompletionResponse) (memoryd.Completion, *fault) {
 		return done, newFault(badReply, "bad_reply", errEmpty).temp().retried(1)
 	}
 	return done, nil
-}
-
-// textOfMessage is the message's text, also when it comes in parts.
-func textOfMessage(m openai.ChatCompletionMessage) string {
-	if len(m.MultiContent) == 0 {
-		return m.Content
-	}
-	var b strings.Builder
-	for _, part := range m.MultiContent {
-		b.WriteString(part.Text)
-	}
-	return b.String()
 }
 
 // apiError is what an error body says, in whichever of the common shapes:

@@ -139,9 +139,6 @@ func (d *Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err 
 
 // holds reports whether a text stands in a call.
 func holds(c *memoryd.Call, text string) bool {
-	if text == "" {
-		return true
-	}
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{string(c.Input), c.Output, c.Evaluation.Summary, c.Evaluation.Evaluation, string(c.Metadata)},
 		func(s string) bool { return strings.Contains(strings.ToLower(s), text) })

@@ -388,8 +388,5 @@ func chartOf(periods []ops.Period) *chart {
 }
 
 func rate(p ops.Period) float64 {
-	if p.Calls == 0 {
-		return 0
-	}
-	return float64(p.Failed) / float64(p.Calls)
+	return stats.Share(p.Failed, p.Calls)
 }

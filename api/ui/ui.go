@@ -338,10 +338,7 @@ func link(to string, pairs ...string) string {
 			values.Set(pairs[i], pairs[i+1])
 		}
 	}
-	if to = "/ui/" + to; len(values) == 0 {
-		return to
-	}
-	return to + "?" + values.Encode()
+	return strings.TrimSuffix("/ui/"+to+"?"+values.Encode(), "?")
 }
 
 // with is the address of this view with other arguments; "" takes one away.
@@ -357,8 +354,5 @@ func (r *request) with(pairs ...string) string {
 			values.Set(pairs[i], pairs[i+1])
 		}
 	}
-	if len(values) == 0 {
-		return r.URL.Path
-	}
-	return r.URL.Path + "?" + values.Encode()
+	return strings.TrimSuffix(r.URL.Path+"?"+values.Encode(), "?")
 }
