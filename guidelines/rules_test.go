@@ -194,6 +194,29 @@ func written(t *testing.T, x composer, tool memoryd.Tool, calls []memoryd.Call, 
 	return d.Render(), d.Author, nil
 }
 
+// Names and types that only failed calls gave are not told as what the tool takes; without a good call all are.
+func TestCoreFunctionTellsTheNamesAndTypesOfGoodCalls(t *testing.T) {
+	var calls []memoryd.Call
+	for i := range 30 {
+		in, score := object{"lines": i % 5}, 1.0
+		if i%3 != 0 {
+			in, score = object{"lines": "many", "path": "a"}, 0
+		}
+		calls = append(calls, call(t, "tail", i, in, "answer", score, 1, 10))
+	}
+	head := func(calls []memoryd.Call) string {
+		head, _, _ := strings.Cut(write(t, calls), "\nIt returns")
+		return head
+	}
+	if got := head(calls); !strings.HasSuffix(got, "In 10 good calls `tail` took `lines` (integer, 0 to 4).") {
+		t.Errorf("got %q", got)
+	}
+	bad := slices.DeleteFunc(calls, func(c memoryd.Call) bool { return c.Evaluation.Score == 1 })
+	if got := head(bad); !strings.Contains(got, "In 20 calls `tail` took") || !strings.Contains(got, "`path`") {
+		t.Errorf("without a good one: %q", got)
+	}
+}
+
 // TestCoreFunctionShowsOnlyWhatWorkedAndNoRuleRefuses: values and ranges are those of calls
 // that scored 1, and none of them is what a rule below advises against.
 func TestCoreFunctionShowsOnlyWhatWorkedAndNoRuleRefuses(t *testing.T) {

@@ -187,6 +187,19 @@ func TestWhatAValueIsLikeAndWhereItIsGivenBecomesARule(t *testing.T) {
 	}
 }
 
+func TestALineOnAFormSaysWhatItsSignsStandFor(t *testing.T) {
+	t.Parallel()
+	for want, forms := range map[string][]string{
+		"`0`, `00` (0 a digit)":                               {"0", "00"},
+		"`0`, `A0` (A a letter, 0 a digit)":                   {"0", "A0"},
+		"YYYY-MM-DDTHH:MM:SS.sssZ, YYYY-MM-DDTHH:MM:SS+HH:MM": {Form("2026-07-17T11:35:00.123Z"), Form("2026-07-17T11:35:00+02:00")},
+	} {
+		if got := strings.Join(formsShown(forms), ", "); got != want {
+			t.Errorf("%q: got %q, want %q", forms, got, want)
+		}
+	}
+}
+
 // A parameter and a member of it make no pair.
 func TestAParameterAndItsMemberAreNoPair(t *testing.T) {
 	t.Parallel()
